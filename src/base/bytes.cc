@@ -1,3 +1,4 @@
+// Hex text both ways.
 #include "base/bytes.h"
 
 namespace abacus {

@@ -26,8 +26,6 @@ inline BytesView as_bytes(std::string_view text) {
 }
 
 /// The text made of these bytes, without copying.
-inline std::string_view as_text(BytesView bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(BytesView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace abacus

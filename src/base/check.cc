@@ -1,3 +1,4 @@
+// Where a failed CHECK ends.
 #include "base/check.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Endpoints to and from text.
 #include "base/endpoint.h"
 
 #include <arpa/inet.h>
@@ -28,7 +29,8 @@ std::string Endpoint::to_string() const {
 
 Result<Endpoint> Endpoint::parse(std::string_view text) {
   auto wrong = [&] {
-    return fail(ErrorCode::invalid, "'{}' is not an endpoint: want ADDRESS:PORT, such as 127.0.0.1:7411 or [::1]:7411", text);
+    return fail(ErrorCode::invalid, "'{}' is not an endpoint: want ADDRESS:PORT, such as 127.0.0.1:7411 or [::1]:7411",
+                text);
   };
   std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return wrong();

@@ -1,3 +1,4 @@
+// Task names to and from text.
 #include "base/ids.h"
 
 #include <charconv>

@@ -1,51 +1,41 @@
+// Checked money arithmetic, and amounts to and from text.
 #include "base/money.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "base/check.h"
+#include "base/int128.h"
 
 namespace abacus {
 namespace {
 
-__extension__ typedef __int128 Int128;
-
-std::int64_t narrow(Int128 value) {
-  CHECK_MSG(value <= std::numeric_limits<std::int64_t>::max() && value >= std::numeric_limits<std::int64_t>::min(),
-            "money overflow");
-  return static_cast<std::int64_t>(value);
-}
-
-Int128 divide_up(Int128 numerator, Int128 denominator) {
-  Int128 quotient = numerator / denominator;
-  return quotient + (numerator % denominator > 0 ? 1 : 0);
-}
+std::int64_t checked(Int128 value) { return narrow(value, "money overflow"); }
 
 constexpr std::int64_t kMicroPerCredit = 1'000'000;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 }  // namespace
 
-Money Money::operator+(Money other) const { return {narrow(static_cast<Int128>(micro) + other.micro)}; }
-Money Money::operator-(Money other) const { return {narrow(static_cast<Int128>(micro) - other.micro)}; }
-Money Money::operator*(std::int64_t factor) const { return {narrow(static_cast<Int128>(micro) * factor)}; }
-Money Money::operator-() const { return {narrow(-static_cast<Int128>(micro))}; }
+Money Money::operator+(Money other) const { return {checked(static_cast<Int128>(micro) + other.micro)}; }
+Money Money::operator-(Money other) const { return {checked(static_cast<Int128>(micro) - other.micro)}; }
+Money Money::operator*(std::int64_t factor) const { return {checked(static_cast<Int128>(micro) * factor)}; }
+Money Money::operator-() const { return {checked(-static_cast<Int128>(micro))}; }
 
-Price Price::operator+(Price other) const { return {narrow(static_cast<Int128>(micro_per_s) + other.micro_per_s)}; }
+Price Price::operator+(Price other) const { return {checked(static_cast<Int128>(micro_per_s) + other.micro_per_s)}; }
 
 Money cost_of(Price price, std::int64_t slots, Duration time) {
   CHECK(slots >= 0 && time.ns >= 0);
   // Three 64-bit factors can pass 128 bits; slots x time cannot in practice, so it is narrowed (and checked) first.
-  std::int64_t slot_ns = narrow(static_cast<Int128>(slots) * time.ns);
-  return {narrow(divide_up(static_cast<Int128>(price.micro_per_s) * slot_ns, kNsPerSecond))};
+  std::int64_t slot_ns = checked(static_cast<Int128>(slots) * time.ns);
+  return {checked(divide_up(static_cast<Int128>(price.micro_per_s) * slot_ns, kNsPerSecond))};
 }
 
 std::string to_string(Money money) {
-  std::uint64_t magnitude = money.micro < 0 ? 0 - static_cast<std::uint64_t>(money.micro)
-                                            : static_cast<std::uint64_t>(money.micro);
-  std::string text = fmt::format("{}{}.{:06}", money.micro < 0 ? "-" : "", magnitude / kMicroPerCredit,
-                                 magnitude % kMicroPerCredit);
+  std::uint64_t magnitude =
+      money.micro < 0 ? 0 - static_cast<std::uint64_t>(money.micro) : static_cast<std::uint64_t>(money.micro);
+  std::string text =
+      fmt::format("{}{}.{:06}", money.micro < 0 ? "-" : "", magnitude / kMicroPerCredit, magnitude % kMicroPerCredit);
   std::size_t shortest = text.find('.') + 3;
   while (text.size() > shortest && text.back() == '0') text.pop_back();
   return text + " cr";
@@ -57,7 +47,8 @@ std::string to_string(Price price) {
 
 Result<Money> parse_money(std::string_view text) {
   auto wrong = [&] {
-    return fail(ErrorCode::invalid, "'{}' is not an amount: want credits with at most six decimals, such as 2.50", text);
+    return fail(ErrorCode::invalid, "'{}' is not an amount: want credits with at most six decimals, such as 2.50",
+                text);
   };
   std::string_view rest = text;
   bool negative = !rest.empty() && rest.front() == '-';

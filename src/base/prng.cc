@@ -1,4 +1,7 @@
+// xoshiro256** and unbiased draws from it.
 #include "base/prng.h"
+
+#include "base/int128.h"
 
 namespace abacus {
 namespace {
@@ -11,8 +14,6 @@ std::uint64_t splitmix64(std::uint64_t& x) {
 }
 
 std::uint64_t rotate_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
-
-__extension__ typedef unsigned __int128 Uint128;
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+// Names of error codes, and context for errors.
 #include "base/result.h"
 
 #include "base/check.h"

@@ -60,13 +60,13 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(st
 
 /// `TRY(auto port, parse_port(text));` declares `port`, or returns the error from the enclosing function.
 #define TRY(declaration, ...) TRY_IMPL(ABACUS_CONCAT(abacus_try_, __LINE__), declaration, __VA_ARGS__)
-#define TRY_IMPL(holder, declaration, ...)                         \
-  auto holder = (__VA_ARGS__);                                     \
-  if (!holder) return ::abacus::fail(std::move(holder).error());   \
+#define TRY_IMPL(holder, declaration, ...)                       \
+  auto holder = (__VA_ARGS__);                                   \
+  if (!holder) return ::abacus::fail(std::move(holder).error()); \
   declaration = std::move(holder).value()
 
 /// Returns the error of a Status from the enclosing function, if there is one.
-#define TRY_STATUS(...)                                                                      \
-  do {                                                                                       \
+#define TRY_STATUS(...)                                                                                              \
+  do {                                                                                                               \
     if (auto abacus_status = (__VA_ARGS__); !abacus_status) return ::abacus::fail(std::move(abacus_status).error()); \
   } while (false)

@@ -16,7 +16,10 @@ struct Duration {
   constexpr Duration operator-(Duration other) const { return {ns - other.ns}; }
   constexpr Duration operator*(std::int64_t factor) const { return {ns * factor}; }
   constexpr Duration operator/(std::int64_t divisor) const { return {ns / divisor}; }
-  constexpr Duration& operator+=(Duration other) { ns += other.ns; return *this; }
+  constexpr Duration& operator+=(Duration other) {
+    ns += other.ns;
+    return *this;
+  }
   constexpr std::int64_t us() const { return ns / 1'000; }
   constexpr std::int64_t ms() const { return ns / 1'000'000; }
   constexpr std::int64_t s() const { return ns / 1'000'000'000; }
@@ -50,7 +53,7 @@ struct Now {
   WallTime wall;
 };
 
-/// "1.5 ms", "3 s", "2 min 5 s": two significant parts at most, for people.
+/// "1.5 ms", "3 s", "2 min 5 s": two parts or three digits at most, cut and not rounded, for people.
 std::string to_string(Duration duration);
 
 }  // namespace abacus
