@@ -46,7 +46,8 @@ std::uint64_t Prng::below(std::uint64_t bound) {
 std::int64_t Prng::between(std::int64_t low, std::int64_t high) {
   CHECK(low <= high);
   std::uint64_t width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-  return low + static_cast<std::int64_t>(width == 0 ? next() : below(width));
+  std::uint64_t offset = width == 0 ? next() : below(width);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
 }  // namespace abacus
