@@ -147,19 +147,19 @@ Result<bool> CborReader::take_null() {
 
 Result<BytesView> CborReader::bytes() {
   TRY(Item item, next_of(Kind::bytes, "want a byte string"));
-  if (item.content.size() > limits::kTextBytes) return fail(ErrorCode::exhausted, "byte string of {} bytes", item.value);
+  if (item.content.size() > limits_.string_bytes) return fail(ErrorCode::exhausted, "byte string of {} bytes", item.value);
   return item.content;
 }
 
 Result<std::string_view> CborReader::text() {
   TRY(Item item, next_of(Kind::text, "want a text"));
-  if (item.content.size() > limits::kTextBytes) return fail(ErrorCode::exhausted, "text of {} bytes", item.value);
+  if (item.content.size() > limits_.string_bytes) return fail(ErrorCode::exhausted, "text of {} bytes", item.value);
   return as_text(item.content);
 }
 
 Result<std::size_t> CborReader::array() {
   TRY(Item item, next_of(Kind::array, "want an array"));
-  if (item.value > limits::kListItems) return fail(ErrorCode::exhausted, "array of {} items", item.value);
+  if (item.value > limits_.array_items) return fail(ErrorCode::exhausted, "array of {} items", item.value);
   return static_cast<std::size_t>(item.value);
 }
 

@@ -7,8 +7,15 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "protocol/limits.h"
 
 namespace abacus {
+
+/// How large one item may be. The defaults are those of the messages between agents.
+struct CborLimits {
+  std::size_t string_bytes = limits::kTextBytes;  ///< One text or byte string.
+  std::size_t array_items = limits::kListItems;
+};
 
 /// Appends items to a byte string.
 class CborWriter {
@@ -29,11 +36,11 @@ class CborWriter {
 };
 
 /// Takes items off a byte string, front to back. After the first error every further call fails with it.
-/// Errors: `corrupt` for truncated, indefinite, non-shortest or wrongly typed items, `exhausted` past a limit
-/// (protocol/limits.h).
+/// Errors: `corrupt` for truncated, indefinite, non-shortest or wrongly typed items, `exhausted` past a limit.
 class CborReader {
  public:
-  explicit CborReader(BytesView input) : rest_(input), size_(input.size()) {}
+  explicit CborReader(BytesView input, CborLimits item_limits = {})
+      : rest_(input), size_(input.size()), limits_(item_limits) {}
 
   Result<std::uint64_t> unsigned_integer();
   Result<std::int64_t> integer();
@@ -67,6 +74,7 @@ class CborReader {
 
   BytesView rest_;
   std::size_t size_;
+  CborLimits limits_;
 };
 
 }  // namespace abacus

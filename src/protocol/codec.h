@@ -231,8 +231,8 @@ Bytes encode(const T& value) {
 /// Inverse of encode, for bytes from anywhere. Errors: `corrupt` (not this type, or bytes left over), `exhausted` (a
 /// limit), `invalid` (a value out of its range), `unsupported` (a message this version does not know).
 template <class T>
-Result<T> decode(BytesView bytes) {
-  CborReader reader(bytes);
+Result<T> decode(BytesView bytes, CborLimits item_limits = {}) {
+  CborReader reader(bytes, item_limits);
   T value{};
   TRY_STATUS(codec::read(reader, value, limits::kNesting));
   if (!reader.at_end()) return fail(ErrorCode::corrupt, "byte {}: bytes left over", reader.position());
