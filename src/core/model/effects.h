@@ -35,6 +35,9 @@ struct CheckOffers {
   std::vector<OfferRef> offers;
 };
 
+/// Find what runs or ended while the agent was away; comes back as RunsAdopted. Asked for once, by Node::start.
+struct AdoptRuns {};
+
 /// Seller: make ready for processes of a lease (its shim).
 struct OpenLease {
   LeaseId lease;
@@ -118,7 +121,7 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, KeepConnections, SignOffer, CheckOffers, OpenLease, ExtendLease, CloseLease, StageInputs,
+using Effect = std::variant<Send, KeepConnections, SignOffer, CheckOffers, AdoptRuns, OpenLease, ExtendLease, CloseLease, StageInputs,
                             Launch, InterruptProcess, ForgetAttempt, FetchOutputs, Answer, TaskChanged, JobChanged, Log>;
 
 /// What came of one or more events, in order. Soft effects may leave at once; held ones only when all changes that were
