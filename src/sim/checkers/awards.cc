@@ -1,0 +1,46 @@
+#include "sim/checkers/awards.h"
+
+#include <fmt/format.h>
+
+#include "sim/simulation.h"
+
+namespace abacus::sim {
+
+void AwardsChecker::assign(const Simulation& simulation, Buyer buyer, const LeaseId& lease,
+                           const std::vector<AttemptId>& attempts) {
+  buyers_[lease] = buyer;
+  for (const AttemptId& attempt : attempts) {
+    auto [live, fresh] = live_.try_emplace(attempt, lease);
+    if (fresh || live->second == lease) continue;
+    violated(simulation, fmt::format("attempt {} is awarded to lease {} and to lease {}", attempt.to_string(),
+                                     live->second.short_string(), lease.short_string()));
+  }
+}
+
+void AwardsChecker::on_effect(const Simulation& simulation, NodeIndex node, const Effect& effect) {
+  if (const auto* send = std::get_if<Send>(&effect)) {
+    if (const auto* award = std::get_if<Award>(&send->message)) assign(simulation, node, award->lease, award->attempts);
+    if (const auto* start = std::get_if<Start>(&send->message)) assign(simulation, node, start->lease, start->attempts);
+  }
+}
+
+void AwardsChecker::on_event(const Simulation&, NodeIndex node, const Event& event) {
+  const auto* received = std::get_if<MessageReceived>(&event);
+  if (received == nullptr) return;
+  const auto* refuse = std::get_if<Refuse>(&received->message);
+  if (refuse == nullptr) return;
+  auto buyer = buyers_.find(refuse->lease);
+  if (buyer == buyers_.end() || buyer->second != node) return;
+  std::erase_if(live_, [&](const auto& entry) { return entry.second == refuse->lease; });
+}
+
+void AwardsChecker::on_crash(const Simulation&, NodeIndex node, bool) {
+  // A soft award that was not durable is unknown to the restarted buyer, which may use the number again; the custodian
+  // then takes the first end.
+  std::erase_if(live_, [&](const auto& entry) {
+    auto buyer = buyers_.find(entry.second);
+    return buyer != buyers_.end() && buyer->second == node;
+  });
+}
+
+}  // namespace abacus::sim
