@@ -17,7 +17,17 @@ void AwardsChecker::assign(const Simulation& simulation, Buyer buyer, const Leas
   }
 }
 
+void AwardsChecker::launched(const Simulation& simulation, const Launch& launch) {
+  std::optional<NodeIndex> buyer = simulation.index_of(launch.buyer);
+  if (!buyer) return;
+  auto [first, fresh] = launched_.try_emplace(launch.attempt, launch.lease, *buyer);
+  if (fresh || first->second.first == launch.lease) return;
+  violated(simulation, fmt::format("attempt {} is started in lease {} and in lease {}", launch.attempt.to_string(),
+                                   first->second.first.short_string(), launch.lease.short_string()));
+}
+
 void AwardsChecker::on_effect(const Simulation& simulation, NodeIndex node, const Effect& effect) {
+  if (const auto* launch = std::get_if<Launch>(&effect)) launched(simulation, *launch);
   if (const auto* send = std::get_if<Send>(&effect)) {
     if (const auto* award = std::get_if<Award>(&send->message)) assign(simulation, node, award->lease, award->attempts);
     if (const auto* start = std::get_if<Start>(&send->message)) assign(simulation, node, start->lease, start->attempts);
@@ -41,6 +51,7 @@ void AwardsChecker::on_crash(const Simulation&, NodeIndex node, bool) {
     auto buyer = buyers_.find(entry.second);
     return buyer != buyers_.end() && buyer->second == node;
   });
+  std::erase_if(launched_, [&](const auto& entry) { return entry.second.second == node; });
 }
 
 }  // namespace abacus::sim

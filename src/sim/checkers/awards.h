@@ -19,9 +19,11 @@ class AwardsChecker final : public Checker {
  private:
   using Buyer = NodeIndex;
   void assign(const Simulation& simulation, Buyer buyer, const LeaseId& lease, const std::vector<AttemptId>& attempts);
+  void launched(const Simulation& simulation, const Launch& launch);
 
   std::map<AttemptId, LeaseId> live_;
   std::map<LeaseId, Buyer> buyers_;
+  std::map<AttemptId, std::pair<LeaseId, Buyer>> launched_;  ///< Sees leases with the own node too.
 };
 
 }  // namespace abacus::sim
