@@ -122,6 +122,7 @@ TEST(Prng, ShuffleReachesEveryOrderEvenly) {
     ++seen[items];
   }
   std::vector<int> counts;
+  counts.reserve(seen.size());
   for (const auto& [order, count] : seen) counts.push_back(count);
   ASSERT_EQ(counts.size(), 24u);
   EXPECT_LT(chi_squared(counts, kDraws), 23 + 5 * std::sqrt(46.0));
