@@ -4,19 +4,15 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "runtime/posix/temporary_directory.h"
+
 namespace abacus {
 namespace {
 
 class FdTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "abacus-fd-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::filesystem::path directory_;
+  TemporaryDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(FdTest, ClosesWhatItOwnsOnce) {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "runtime/posix/fd.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 namespace {
@@ -23,16 +24,10 @@ Bytes number_key(std::uint32_t number) {
 
 class GroupCommitterTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "abacus-commit-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   Journal open() { return std::move(Journal::open(directory_).value()); }
 
-  std::filesystem::path directory_;
+  TemporaryDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(GroupCommitterTest, AnswersInOrderAndFlushesOnShutdown) {

@@ -11,6 +11,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "runtime/posix/temporary_directory.h"
+
 namespace abacus {
 namespace {
 
@@ -24,13 +26,6 @@ Journal::Change set(std::uint16_t kind, std::string_view key, std::string_view v
 
 class JournalTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "abacus-journal-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   Journal open() {
     auto journal = Journal::open(directory_);
     if (!journal) throw std::runtime_error(journal.error().message);
@@ -49,7 +44,8 @@ class JournalTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  std::filesystem::path directory_;
+  TemporaryDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(JournalTest, KeepsRowsInOrderOfKindAndKey) {
