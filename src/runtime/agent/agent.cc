@@ -1,0 +1,333 @@
+#include "runtime/agent/agent.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <fstream>
+#include <map>
+
+#include "protocol/codec.h"
+#include "runtime/agent/contacts_file.h"
+#include "runtime/agent/loop_pump.h"
+#include "runtime/agent/metrics.h"
+#include "runtime/agent/real_world.h"
+#include "runtime/data/run_on.h"
+#include "runtime/exec/process_executor.h"
+#include "runtime/net/bulk.h"
+
+namespace abacus {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kPoolThreads = 2;
+constexpr auto kContactsEvery = std::chrono::seconds(30);
+constexpr std::size_t kContactsKept = 16;
+constexpr Duration kBulkTimeout = seconds(30);
+constexpr Duration kCommandPatience = seconds(30);
+
+std::chrono::nanoseconds chrono_of(Duration duration) { return std::chrono::nanoseconds(duration.ns); }
+
+std::uint64_t entropy() {
+  std::uint64_t seed = 0;
+  fill_random({reinterpret_cast<std::uint8_t*>(&seed), sizeof seed});
+  return seed;
+}
+
+/// A stretch of a local file. A file that is not there (yet) is empty.
+Bytes read_stretch(const fs::path& path, std::uint64_t offset, std::uint32_t bytes_max) {
+  std::ifstream file(path, std::ios::binary);
+  Bytes bytes(bytes_max);
+  file.seekg(static_cast<std::streamoff>(offset));
+  file.read(reinterpret_cast<char*>(bytes.data()), bytes_max);
+  bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return bytes;
+}
+
+}  // namespace
+
+/// In the order of construction; destroyed in reverse, after the loop's handlers can no longer run.
+struct Agent::Parts {
+  Parts(asio::io_context& context, AgentOptions given, NodeIdentity who)
+      : io(context), options(std::move(given)), identity(std::move(who)), pool(kPoolThreads), contacts_timer(io) {}
+  ~Parts();
+
+  Status open_stores();
+  Status open_transport();
+  Status start_driver();
+  void on_frames(const PeerIdentity& peer, std::vector<Bytes> frames);
+  void on_committed(const Status& status);
+  void remember_contacts();
+  AgentPorts ports();
+  asio::awaitable<Result<LogPart>> remote_log(const TaskView& task, ReadLog request);
+
+  asio::io_context& io;
+  AgentOptions options;
+  NodeIdentity identity;
+  std::unique_ptr<GroupCommitter> journal;
+  std::unique_ptr<ContentStore> store;
+  std::unique_ptr<ProcessExecutor> executor;
+  std::unique_ptr<Runs> runs;
+  std::unique_ptr<Results> results;
+  std::unique_ptr<RealWorld> world;
+  std::unique_ptr<BulkService> bulk_service;
+  std::unique_ptr<Transport> transport;
+  std::unique_ptr<BulkClient> bulk_client;
+  std::unique_ptr<Driver> driver;
+  std::unique_ptr<LoopPump> pump;
+  asio::thread_pool pool;
+  asio::steady_timer contacts_timer;
+  RequestId next_request = 1;
+  std::map<RequestId, std::function<void(CommandAnswer)>> waiting;
+  std::multimap<JobId, std::shared_ptr<asio::steady_timer>> watchers;
+};
+
+Agent::Parts::~Parts() {
+  if (pump) pump->stop();
+  pool.join();
+}
+
+AgentPorts Agent::Parts::ports() {
+  AgentPorts ports;
+  ports.loop = io.get_executor();
+  ports.pool = pool.get_executor();
+  ports.post = [this](Event event) { pump->post(std::move(event)); };
+  ports.bulk_to = [this](const Contact& to) -> BulkRequestFn {
+    return [this, to](Bytes request) -> asio::awaitable<Result<Bytes>> {
+      Endpoint at = to.endpoint;
+      if (OfferRef offer = driver->node()->overlay().find(to.node); offer && !at.known()) at = offer->offer.contact.endpoint;
+      return bulk_client->request(to.node, at, std::move(request), kBulkTimeout);
+    };
+  };
+  ports.log = options.log;
+  ports.self = identity.node_id();
+  return ports;
+}
+
+Status Agent::Parts::open_stores() {
+  TRY(Journal opened, Journal::open(options.data_dir));
+  journal = std::make_unique<GroupCommitter>(std::move(opened));
+  TRY(store, ContentStore::open(options.data_dir / "store", options.store_cap_bytes));
+  ProcessExecutorOptions exec;
+  exec.root = fs::absolute(options.data_dir / "leases").string();
+  exec.shim_program = default_shim_program();
+  if (options.limits) exec.isolation = probe_isolation();
+  executor = std::make_unique<ProcessExecutor>(io.get_executor(), std::move(exec),
+                                               [this](ExecEvent event) { runs->on(event); });
+  runs = std::make_unique<Runs>(ports(), options.region, options.limits, *store, *executor);
+  results = std::make_unique<Results>(ports(), options.data_dir, *store);
+  return {};
+}
+
+Status Agent::Parts::open_transport() {
+  TransportOptions net;
+  net.listen = options.listen;
+  net.log = options.log;
+  TransportHandlers handlers;
+  handlers.on_frames = [this](const PeerIdentity& peer, std::vector<Bytes> frames) { on_frames(peer, std::move(frames)); };
+  handlers.on_lost = [this](const NodeId& peer, const Error& error) { pump->post(PeerLost{peer, error.message}); };
+  TRY(transport, Transport::start(io, identity, std::move(net), std::move(handlers)));
+  bulk_service = std::make_unique<BulkService>(
+      *store, BulkService::Hooks{[](const NodeId&, const Digest&) { return true; },
+                                 [this](const NodeId& peer, const AttemptId& attempt, LogStream stream) {
+                                   return runs->find_log(peer, attempt, stream);
+                                 }});
+  serve_bulk(*transport, [this](PeerIdentity peer, Bytes request) -> asio::awaitable<Bytes> {
+    return run_on(pool.get_executor(),
+                  [this, peer = peer.node, request = std::move(request)] { return bulk_service->handle(peer, request); });
+  });
+  bulk_client = std::make_unique<BulkClient>(*transport);
+  return {};
+}
+
+Status Agent::Parts::start_driver() {
+  RealWorld::Parts parts{identity.key};
+  parts.journal = journal.get();
+  parts.runs = runs.get();
+  parts.results = results.get();
+  parts.on_committed = [this](const Status& status) { on_committed(status); };
+  parts.on_answer = [this](Answer answer) {
+    if (auto waiter = waiting.extract(answer.request)) waiter.mapped()(std::move(answer.answer));
+  };
+  parts.on_change = [this](const JobId& job) {
+    auto [first, last] = watchers.equal_range(job);
+    for (auto it = first; it != last; ++it) it->second->cancel();
+    watchers.erase(first, last);
+  };
+  parts.endpoint_of = [this](const NodeId& node) {
+    OfferRef offer = driver->node() == nullptr ? nullptr : driver->node()->overlay().find(node);
+    return offer ? offer->offer.contact.endpoint : Endpoint{};
+  };
+  world = std::make_unique<RealWorld>(ports(), std::move(parts));
+  world->connect(transport.get());
+
+  NodeConfig config;
+  config.self = {identity.node_id(), options.advertise.value_or(transport->local_endpoint())};
+  config.organisation = identity.org_id();
+  config.region = options.region;
+  config.capacity = options.capacity;
+  config.seed = entropy();
+  config.overlay = options.overlay;
+  config.pricing = options.pricing;
+  config.selling = options.selling;
+  config.buying = options.buying;
+  driver = std::make_unique<Driver>(std::move(config), *world);
+  pump = std::make_unique<LoopPump>(io, *driver);
+  TRY(std::vector<Contact> contacts, load_contacts(options.data_dir));
+  contacts.insert(contacts.end(), options.contacts.begin(), options.contacts.end());
+  TRY_STATUS(driver->start(read_clocks()));
+  pump->post(ContactsGiven{std::move(contacts)});
+  remember_contacts();
+  return {};
+}
+
+void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames) {
+  for (const Bytes& frame : frames) {
+    auto envelope = decode_envelope(frame);
+    if (!envelope) {
+      options.log->warn("message from {} ignored: {}", peer.node.short_string(), envelope.error().message);
+      continue;
+    }
+    driver->post(MessageReceived{{peer.node, {}}, peer.org, envelope->trace, std::move(envelope->message)});
+  }
+  pump->nudge();
+}
+
+void Agent::Parts::on_committed(const Status& status) {
+  if (!status) options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
+  Status outcome = driver->committed(status, read_clocks());
+  if (!outcome) options.log->critical("the journal cannot be read: {}", outcome.error().message);
+  pump->nudge();
+}
+
+void Agent::Parts::remember_contacts() {
+  contacts_timer.expires_after(kContactsEvery);
+  contacts_timer.async_wait([this](const boost::system::error_code& error) {
+    if (error || driver->node() == nullptr) return;
+    std::vector<Contact> contacts;
+    for (const OfferRef& offer : driver->node()->overlay().offers(read_clocks().wall)) {
+      if (offer->offer.contact.node != identity.node_id()) contacts.push_back(offer->offer.contact);
+      if (contacts.size() == kContactsKept) break;
+    }
+    Status saved = contacts.empty() ? Status{} : save_contacts(options.data_dir, contacts);
+    if (!saved) options.log->warn("{}", saved.error().message);
+    remember_contacts();
+  });
+}
+
+Agent::Agent(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Agent::~Agent() = default;
+
+Result<std::unique_ptr<Agent>> Agent::start(asio::io_context& io, AgentOptions options) {
+  TRY(NodeIdentity identity, load_identity(options.data_dir, read_clocks().wall));
+  if (options.region.empty()) options.region = identity.attributes().region.value;
+  auto parts = std::make_unique<Parts>(io, std::move(options), std::move(identity));
+  TRY_STATUS(parts->open_stores());
+  TRY_STATUS(parts->open_transport());
+  TRY_STATUS(parts->start_driver());
+  return std::unique_ptr<Agent>(new Agent(std::move(parts)));
+}
+
+asio::awaitable<void> Agent::leave() {
+  parts_->pump->post(Leaving{});
+  asio::steady_timer timer(parts_->io, std::chrono::milliseconds(200));
+  co_await timer.async_wait(asio::use_awaitable);
+  parts_->pump->stop();
+}
+
+template <class Answered>
+asio::awaitable<Result<Answered>> Agent::command(std::function<Event(RequestId)> make, Duration patience) {
+  RequestId request = parts_->next_request++;
+  asio::steady_timer timer(parts_->io, chrono_of(patience));
+  std::optional<CommandAnswer> answer;
+  parts_->waiting[request] = [&](CommandAnswer given) {
+    answer = std::move(given);
+    timer.cancel();
+  };
+  parts_->pump->post(make(request));
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  parts_->waiting.erase(request);
+  if (!answer) co_return fail(ErrorCode::timed_out, "no answer from the agent's core within {}", to_string(patience));
+  if (auto* error = std::get_if<Error>(&*answer)) co_return fail(std::move(*error));
+  if (auto* answered = std::get_if<Answered>(&*answer)) co_return std::move(*answered);
+  co_return fail(ErrorCode::internal, "an answer of the wrong kind");
+}
+
+asio::awaitable<Result<JobSubmitted>> Agent::submit(JobSpec spec, std::vector<PackSource> inputs) {
+  // Pinned under the manifest's own name: jobs with the same input share it.
+  if (!inputs.empty()) {
+    auto packed = co_await run_on(parts_->pool.get_executor(), [&] { return pack(*parts_->store, "inputs", inputs); });
+    if (!packed) co_return fail(packed.error().in("inputs"));
+    spec.work.input = *packed;
+  }
+  co_return co_await command<JobSubmitted>(
+      [&](RequestId request) { return SubmitJob{request, std::move(spec)}; }, kCommandPatience);
+}
+
+asio::awaitable<Result<JobCancelled>> Agent::cancel(JobId job, std::optional<std::uint32_t> index) {
+  return command<JobCancelled>([=](RequestId request) { return CancelJob{request, job, index}; }, kCommandPatience);
+}
+
+asio::awaitable<Result<PlanResult>> Agent::plan(JobSpec spec) {
+  return command<PlanResult>([spec = std::move(spec)](RequestId request) { return PlanJob{request, spec}; },
+                             kCommandPatience);
+}
+
+asio::awaitable<Result<Drained>> Agent::drain(bool on) {
+  return command<Drained>([=](RequestId request) { return Drain{request, on}; }, kCommandPatience);
+}
+
+asio::awaitable<Result<LogPart>> Agent::Parts::remote_log(const TaskView& task, ReadLog request) {
+  if (task.seller == identity.node_id()) {
+    auto file = runs->find_log(identity.node_id(), request.attempt, request.stream);
+    if (!file) co_return fail(file.error());
+    LogPart part;
+    part.bytes = read_stretch(file->path, request.offset, request.bytes_max);
+    co_return part;
+  }
+  OfferRef offer = driver->node()->overlay().find(task.seller);
+  Contact seller{task.seller, offer ? offer->offer.contact.endpoint : Endpoint{}};
+  co_return co_await abacus::read_log(ports().bulk_to(seller), std::move(request), BulkRetry{1});
+}
+
+asio::awaitable<Result<Agent::LogPiece>> Agent::read_log(TaskId task, LogStream stream, std::uint64_t offset,
+                                                         std::uint32_t bytes_max) {
+  auto view = node().buying().task(task);
+  if (!view) co_return fail(view.error());
+  LogPiece piece;
+  piece.next_offset = offset;
+  if (view->phase == TaskPhase::ended) {
+    piece.bytes = read_stretch(parts_->results->log_file(task, stream), offset, bytes_max);
+    piece.end = piece.bytes.size() < bytes_max;
+  } else if (view->phase == TaskPhase::running || view->phase == TaskPhase::fetching) {
+    auto part = co_await parts_->remote_log(*view, {{task, view->attempt}, stream, offset, bytes_max});
+    // Between two states of the task the seller may not know the attempt; the next read will tell.
+    if (!part && part.error().code != ErrorCode::not_found) co_return fail(part.error());
+    if (part) piece.bytes = std::move(part->bytes);
+  }
+  piece.next_offset += piece.bytes.size();
+  co_return piece;
+}
+
+asio::awaitable<void> Agent::wait_change(JobId job, Duration timeout) {
+  auto timer = std::make_shared<asio::steady_timer>(parts_->io, chrono_of(timeout));
+  auto place = parts_->watchers.emplace(job, timer);
+  boost::system::error_code error;
+  co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, error));
+  if (!error) parts_->watchers.erase(place);  // Timed out; a change has removed it already.
+}
+
+const Node& Agent::node() const { return *parts_->driver->node(); }
+const NodeIdentity& Agent::identity() const { return parts_->identity; }
+Endpoint Agent::endpoint() const { return parts_->options.advertise.value_or(parts_->transport->local_endpoint()); }
+const TransportStats& Agent::transport_stats() const { return parts_->transport->stats(); }
+std::string Agent::isolation() const { return parts_->executor->isolation().to_string(); }
+std::string Agent::metrics() const { return metrics_text(node(), parts_->transport->stats(), read_clocks()); }
+Transport& Agent::transport() { return *parts_->transport; }
+
+}  // namespace abacus

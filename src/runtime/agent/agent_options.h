@@ -1,0 +1,34 @@
+// What an agent is started with.
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/node_config.h"
+#include "protocol/offer.h"
+#include "protocol/resources.h"
+
+namespace abacus {
+
+struct AgentOptions {
+  std::filesystem::path data_dir;     ///< Identity, journal, store, leases: everything that is this agent's.
+  Endpoint listen;                    ///< Port 0 lets the system choose.
+  std::optional<Endpoint> advertise;  ///< Where others reach it, if not where it listens.
+  std::string region;                 ///< Empty: as its certificate says.
+  Capacity capacity;                  ///< What it sells.
+  PricingConfig pricing;
+  SellingConfig selling;
+  BuyingConfig buying;
+  OverlayConfig overlay;
+  std::vector<Contact> contacts;      ///< Besides those remembered in the data directory.
+  bool limits = true;                 ///< Give tasks cgroup limits where the host has them.
+  std::uint64_t store_cap_bytes = 10ull << 30;
+  std::shared_ptr<spdlog::logger> log;
+};
+
+}  // namespace abacus
