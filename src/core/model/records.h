@@ -30,8 +30,9 @@ struct JobRecord {
   bool cancelled = false;
   Money spent;                   ///< By receipts of closed leases.
   std::optional<WallTime> ended_at;
+  std::optional<TaskEnd> rest;   ///< The end of every task that has no record of its own (cancelled, unplaceable).
 };
-BOOST_DESCRIBE_STRUCT(JobRecord, (), (job, spec, submitted_at, cancelled, spent, ended_at))
+BOOST_DESCRIBE_STRUCT(JobRecord, (), (job, spec, submitted_at, cancelled, spent, ended_at, rest))
 
 /// Custodian: a task that was ever placed or has ended. A task without a record waits for its first placement.
 struct TaskRecord {
@@ -44,8 +45,9 @@ struct TaskRecord {
   Price price;
   WallTime placed_at;
   std::optional<TaskEnd> end;
+  bool cancelled = false;           ///< By its user, while it was placed: it ends once its seller says so.
 };
-BOOST_DESCRIBE_STRUCT(TaskRecord, (), (task, attempt, lease, seller, region, rounds, price, placed_at, end))
+BOOST_DESCRIBE_STRUCT(TaskRecord, (), (task, attempt, lease, seller, region, rounds, price, placed_at, end, cancelled))
 
 /// Buyer: a lease it awarded.
 struct BoughtLeaseRecord {
