@@ -79,7 +79,7 @@ using ExecEvent = std::variant<AttemptStarted, AttemptEnded, LeaseLost, LeaseClo
 using ExecSink = std::function<void(ExecEvent)>;
 
 /// What a former life of this agent left.
-struct AdoptedAttempt {
+struct FoundAttempt {
   AttemptId attempt;
   bool ended = false;
   std::uint32_t pid = 0;  ///< While it runs.
@@ -88,10 +88,10 @@ struct AdoptedAttempt {
 };
 
 /// `live` false: the lease broke meanwhile; what it lists has ended, whatever else ran in it has been killed.
-struct AdoptedLease {
+struct FoundLease {
   LeaseId lease;
   bool live = false;
-  std::vector<AdoptedAttempt> attempts;
+  std::vector<FoundAttempt> attempts;
 };
 
 /// Runs attempts. No call blocks or calls back before it returns. All calls and all events are on one thread at a time:
@@ -126,7 +126,7 @@ class Executor {
 
   /// Takes over the leases that a former life of this agent left, before any other call. `done` is called once, as an
   /// event would be. What the caller does not want it gives to end_lease.
-  virtual void adopt(std::function<void(std::vector<AdoptedLease>)> done) = 0;
+  virtual void adopt(std::function<void(std::vector<FoundLease>)> done) = 0;
 
   virtual AttemptPaths paths(const LeaseId& lease, const AttemptId& attempt) const = 0;
   virtual const IsolationReport& isolation() const = 0;

@@ -49,7 +49,7 @@ class ExecutorFixture : public ::testing::Test {
     executor_.reset();
     // Whatever a failed test left running dies with its lease.
     make_executor();
-    for (const AdoptedLease& adopted : adopt()) EXPECT_TRUE(executor_->end_lease(adopted.lease));
+    for (const FoundLease& adopted : adopt()) EXPECT_TRUE(executor_->end_lease(adopted.lease));
     EXPECT_TRUE(until([&] { return std::filesystem::is_empty(root_); })) << "leases are left in " << root_;
     executor_.reset();
     std::filesystem::remove_all(root_);
@@ -128,11 +128,11 @@ class ExecutorFixture : public ::testing::Test {
     return ended_[spec.attempt];
   }
 
-  std::vector<AdoptedLease> adopt() {
-    std::optional<std::vector<AdoptedLease>> result;
-    executor_->adopt([&](std::vector<AdoptedLease> leases) { result = std::move(leases); });
+  std::vector<FoundLease> adopt() {
+    std::optional<std::vector<FoundLease>> result;
+    executor_->adopt([&](std::vector<FoundLease> leases) { result = std::move(leases); });
     EXPECT_TRUE(until([&] { return result.has_value(); }));
-    return result.value_or(std::vector<AdoptedLease>{});
+    return result.value_or(std::vector<FoundLease>{});
   }
 
   std::string out(const LeaseId& lease, std::uint32_t index) {

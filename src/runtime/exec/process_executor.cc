@@ -59,7 +59,7 @@ class ProcessExecutor::Impl : public std::enable_shared_from_this<Impl> {
   Status forget(const AttemptId& attempt);
   Status close_lease(const LeaseId& lease);
   Status end_lease(const LeaseId& lease);
-  void adopt(std::function<void(std::vector<AdoptedLease>)> done);
+  void adopt(std::function<void(std::vector<FoundLease>)> done);
 
   std::string directory(const LeaseId& lease) const { return options_.root + "/" + lease.to_string(); }
   const IsolationReport& isolation() const { return options_.isolation; }
@@ -67,8 +67,8 @@ class ProcessExecutor::Impl : public std::enable_shared_from_this<Impl> {
  private:
   /// The leases being taken over, until all have answered.
   struct Adoption {
-    std::function<void(std::vector<AdoptedLease>)> done;
-    std::map<LeaseId, AdoptedLease> leases;
+    std::function<void(std::vector<FoundLease>)> done;
+    std::map<LeaseId, FoundLease> leases;
     std::set<LeaseId> waiting;
   };
 
@@ -91,7 +91,7 @@ class ProcessExecutor::Impl : public std::enable_shared_from_this<Impl> {
   void force_end(const LeaseId& lease);
 
   void adopt_lease(const LeaseId& lease);
-  void adopt_attempt(const LeaseId& lease, AdoptedAttempt attempt);
+  void adopt_attempt(const LeaseId& lease, FoundAttempt attempt);
   void adoption_answered(const LeaseId& lease);
 
   boost::asio::any_io_executor executor_;
@@ -378,7 +378,7 @@ void ProcessExecutor::Impl::report_closed(const LeaseId& lease) {
 
 // Adoption
 
-void ProcessExecutor::Impl::adopt(std::function<void(std::vector<AdoptedLease>)> done) {
+void ProcessExecutor::Impl::adopt(std::function<void(std::vector<FoundLease>)> done) {
   adoption_ = std::make_unique<Adoption>();
   adoption_->done = std::move(done);
   std::vector<LeaseId> found;
@@ -413,11 +413,11 @@ void ProcessExecutor::Impl::adopt_lease(const LeaseId& lease) {
   }
 }
 
-void ProcessExecutor::Impl::adopt_attempt(const LeaseId& lease, AdoptedAttempt attempt) {
+void ProcessExecutor::Impl::adopt_attempt(const LeaseId& lease, FoundAttempt attempt) {
   AttemptState state = attempt.ended ? AttemptState::ended : AttemptState::running;
   table_.attempts[attempt.attempt] = AttemptEntry{lease, state, {}, {}};
   auto& list = adoption_->leases[lease].attempts;
-  std::erase_if(list, [&](const AdoptedAttempt& known) { return known.attempt == attempt.attempt; });
+  std::erase_if(list, [&](const FoundAttempt& known) { return known.attempt == attempt.attempt; });
   list.push_back(std::move(attempt));
 }
 
@@ -425,12 +425,12 @@ void ProcessExecutor::Impl::adoption_answered(const LeaseId& lease) {
   adoption_->waiting.erase(lease);
   if (!adoption_->waiting.empty()) return;
   std::unique_ptr<Adoption> adoption = std::move(adoption_);
-  std::vector<AdoptedLease> result;
+  std::vector<FoundLease> result;
   for (auto& [id, adopted] : adoption->leases) {
     LeaseEntry* entry = table_.find(id);
     entry->adopting = false;
     adopted.live = entry->state == LeaseState::live;
-    if (!adopted.live) std::erase_if(adopted.attempts, [](const AdoptedAttempt& attempt) { return !attempt.ended; });
+    if (!adopted.live) std::erase_if(adopted.attempts, [](const FoundAttempt& attempt) { return !attempt.ended; });
     result.push_back(std::move(adopted));
   }
   adoption->done(std::move(result));
@@ -454,7 +454,7 @@ Status ProcessExecutor::interrupt(const AttemptId& attempt, Duration grace) { re
 Status ProcessExecutor::forget(const AttemptId& attempt) { return impl_->forget(attempt); }
 Status ProcessExecutor::close_lease(const LeaseId& lease) { return impl_->close_lease(lease); }
 Status ProcessExecutor::end_lease(const LeaseId& lease) { return impl_->end_lease(lease); }
-void ProcessExecutor::adopt(std::function<void(std::vector<AdoptedLease>)> done) { impl_->adopt(std::move(done)); }
+void ProcessExecutor::adopt(std::function<void(std::vector<FoundLease>)> done) { impl_->adopt(std::move(done)); }
 const IsolationReport& ProcessExecutor::isolation() const { return impl_->isolation(); }
 
 AttemptPaths ProcessExecutor::paths(const LeaseId& lease, const AttemptId& attempt) const {

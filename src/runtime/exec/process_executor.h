@@ -32,7 +32,7 @@ class ProcessExecutor final : public Executor {
   Status forget(const AttemptId& attempt) override;
   Status close_lease(const LeaseId& lease) override;
   Status end_lease(const LeaseId& lease) override;
-  void adopt(std::function<void(std::vector<AdoptedLease>)> done) override;
+  void adopt(std::function<void(std::vector<FoundLease>)> done) override;
   AttemptPaths paths(const LeaseId& lease, const AttemptId& attempt) const override;
   const IsolationReport& isolation() const override;
 

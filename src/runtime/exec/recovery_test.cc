@@ -14,9 +14,9 @@ class RecoveryTest : public ExecutorFixture {
  protected:
   pid_t shim_of(const LeaseId& lease) { return read_shim_note(root_ + "/" + lease.to_string()).pid; }
 
-  const AdoptedAttempt* find(const std::vector<AdoptedLease>& leases, const AttemptId& id) {
-    for (const AdoptedLease& lease : leases) {
-      for (const AdoptedAttempt& adopted : lease.attempts) {
+  const FoundAttempt* find(const std::vector<FoundLease>& leases, const AttemptId& id) {
+    for (const FoundLease& lease : leases) {
+      for (const FoundAttempt& adopted : lease.attempts) {
         if (adopted.attempt == id) return &adopted;
       }
     }
@@ -211,7 +211,7 @@ TEST_F(RecoveryTest, ManyLeasesComeBack) {
   make_executor();
   auto adopted = adopt();
   ASSERT_EQ(adopted.size(), 8u);
-  for (const AdoptedLease& lease : adopted) EXPECT_EQ(lease.attempts.size(), 1u);
+  for (const FoundLease& lease : adopted) EXPECT_EQ(lease.attempts.size(), 1u);
 }
 
 }  // namespace
