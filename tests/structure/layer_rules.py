@@ -6,21 +6,21 @@ from violation import Violation
 _BASE = ("base",)
 _WIRE = _BASE + ("protocol",)
 _MODEL = _WIRE + ("core/model",)
-_DRIVER = _MODEL + ("core/driver",)
-_MARKET = _DRIVER + ("core/overlay", "core/pricing")
-_CORE = _MARKET + ("core/selling", "core/buying", "core")
+_MARKET = _MODEL + ("core/overlay", "core/pricing")
+_NODE = _MARKET + ("core/selling", "core/buying")
+_CORE = _NODE + ("core", "core/driver")
 
 # What each library may include besides itself. A name that ends in "/*" stands for a folder and all below it.
 MAY_SEE = {
     "base": (),
     "protocol": _BASE,
     "core/model": _WIRE,
-    "core/driver": _MODEL,
-    "core/overlay": _DRIVER,
-    "core/pricing": _DRIVER,
+    "core/overlay": _MODEL,
+    "core/pricing": _MODEL,
     "core/selling": _MARKET,
     "core/buying": _MARKET,
-    "core": _CORE,
+    "core": _NODE,
+    "core/driver": _NODE + ("core",),
     "runtime/*": _CORE + ("runtime/*",),
     "sim/*": _CORE + ("sim/*",),
     "api": _CORE + ("runtime/*",),

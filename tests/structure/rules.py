@@ -19,6 +19,7 @@ RULES = (
     size_rules.check_purpose,
     text_rules.check_text,
     wiring_rules.check_globals,
+    wiring_rules.check_test_frameworks,
     wiring_rules.check_singletons,
     wiring_rules.check_libraries,
     wiring_rules.check_tests_run,

@@ -10,6 +10,7 @@ from cpp_text import blank_comments_and_strings
 
 CPP_SUFFIXES = (".h", ".cc")
 TEXT_SUFFIXES = CPP_SUFFIXES + (".py", ".sh", ".txt", ".cmake", ".json", ".yaml", ".yml", ".md", ".js", ".html", ".css")
+TEST_FRAMEWORKS = ("gtest/", "gmock/", "rapidcheck")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -37,7 +38,10 @@ class SourceFile:
 
     @property
     def is_test(self):
-        return self.path.endswith(("_test.cc", "_test.py")) or self.path.startswith("tests/")
+        """A test, or a header that only tests can use (a fixture)."""
+        if self.path.endswith(("_test.cc", "_test.py")) or self.path.startswith("tests/"):
+            return True
+        return self.path.endswith(".h") and any(include.name.startswith(TEST_FRAMEWORKS) for include in self.includes)
 
     @functools.cached_property
     def lines(self):

@@ -35,7 +35,9 @@ class Layers(RuleCase):
             ("src/base/a.cc", "protocol/offer.h"),
             ("src/protocol/a.h", "core/model/event.h"),
             ("src/core/model/a.cc", "core/driver/driver.h"),
-            ("src/core/driver/a.cc", "core/overlay/views.h"),
+            ("src/core/overlay/a.cc", "core/driver/driver.h"),
+            ("src/core/node.cc", "core/driver/driver.h"),
+            ("src/core/driver/a.cc", "sim/world.h"),
             ("src/core/overlay/a.cc", "core/pricing/price.h"),
             ("src/core/pricing/a.cc", "core/overlay/views.h"),
             ("src/core/selling/a.cc", "core/buying/buyer.h"),
@@ -59,6 +61,7 @@ class Layers(RuleCase):
         for path, header in (
             ("src/protocol/a.h", "base/ids.h"),
             ("src/core/driver/a.cc", "core/model/event.h"),
+            ("src/core/driver/a.cc", "core/node.h"),
             ("src/core/buying/a.cc", "core/pricing/price.h"),
             ("src/core/buying/a.cc", "core/buying/round.h"),
             ("src/core/node.cc", "core/selling/seller.h"),
@@ -278,6 +281,14 @@ class Wiring(RuleCase):
             with self.subTest(code=code):
                 self.assert_clean(wiring_rules.check_globals, "src/core/a.cc", code)
         self.assert_clean(wiring_rules.check_globals, "src/core/a_test.cc", "int counter = 0;")
+
+    def test_fixtures_are_tests_and_nothing_else_may_use_frameworks(self):
+        fixture = "#include <gtest/gtest.h>\nint open() { static int next = 1; return next++; }\n"
+        self.assert_clean(wiring_rules.check_globals, "src/runtime/exec/executor_fixture.h", fixture)
+        self.assert_clean(wiring_rules.check_test_frameworks, "src/runtime/exec/executor_fixture.h", fixture)
+        self.assert_clean(wiring_rules.check_test_frameworks, "src/base/a_test.cc", fixture)
+        for path in ("src/runtime/exec/executor.h", "src/runtime/exec/executor.cc"):
+            self.assert_caught(wiring_rules.check_test_frameworks, path, fixture)
 
     def test_singletons(self):
         self.assert_caught(wiring_rules.check_singletons, "src/core/a.h", "static Config& instance();")

@@ -3,7 +3,7 @@
 import re
 
 from cpp_text import Outline
-from source_tree import module_of
+from source_tree import TEST_FRAMEWORKS, module_of
 from violation import Violation
 
 _NO_VARIABLE = re.compile(
@@ -36,6 +36,18 @@ def _is_mutable(statement):
     if _NO_VARIABLE.search(statement):
         return False
     return bool(_VARIABLE.match(statement) or _VARIABLE_BY_CALL.match(statement))
+
+
+def check_test_frameworks(files):
+    """What ships is not built with test frameworks; headers that use them are fixtures and named so."""
+    for file in files:
+        name = file.path.rpartition("/")[2]
+        if not file.path.startswith("src/") or name.endswith(("_test.cc", "_fixture.h", "testing.h")):
+            continue
+        for include in file.includes if file.is_cpp else ():
+            if include.name.startswith(TEST_FRAMEWORKS):
+                yield Violation("test-frameworks", file.path, include.line,
+                                f"{include.name} belongs in *_test.cc, *_fixture.h or testing.h")
 
 
 def check_singletons(files):
