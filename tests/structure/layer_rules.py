@@ -1,4 +1,4 @@
-"""Dependencies point down: base <- protocol <- core <- {runtime, sim} <- api, cli <- main (DESIGN section 2)."""
+"""Dependencies point down: base <- protocol <- core <- {runtime, sim} <- api, cli <- main."""
 
 from source_tree import module_of
 from violation import Violation
