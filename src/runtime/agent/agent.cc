@@ -57,6 +57,7 @@ struct Agent::Parts {
   ~Parts();
 
   Status open_stores();
+  std::unique_ptr<Executor> make_process_executor(ExecSink sink);
   Status open_transport();
   Status start_driver();
   void on_frames(const PeerIdentity& peer, std::vector<Bytes> frames);
@@ -70,7 +71,7 @@ struct Agent::Parts {
   NodeIdentity identity;
   std::unique_ptr<GroupCommitter> journal;
   std::unique_ptr<ContentStore> store;
-  std::unique_ptr<ProcessExecutor> executor;
+  std::unique_ptr<Executor> executor;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Results> results;
   std::unique_ptr<RealWorld> world;
@@ -112,15 +113,20 @@ Status Agent::Parts::open_stores() {
   TRY(Journal opened, Journal::open(options.data_dir));
   journal = std::make_unique<GroupCommitter>(std::move(opened));
   TRY(store, ContentStore::open(options.data_dir / "store", options.store_cap_bytes));
+  ExecSink sink = [this](ExecEvent event) { runs->on(event); };
+  executor = options.make_executor ? options.make_executor(io.get_executor(), options.data_dir, std::move(sink))
+                                   : make_process_executor(std::move(sink));
+  runs = std::make_unique<Runs>(ports(), options.region, options.limits, *store, *executor);
+  results = std::make_unique<Results>(ports(), options.data_dir, *store);
+  return {};
+}
+
+std::unique_ptr<Executor> Agent::Parts::make_process_executor(ExecSink sink) {
   ProcessExecutorOptions exec;
   exec.root = fs::absolute(options.data_dir / "leases").string();
   exec.shim_program = default_shim_program();
   if (options.limits) exec.isolation = probe_isolation();
-  executor = std::make_unique<ProcessExecutor>(io.get_executor(), std::move(exec),
-                                               [this](ExecEvent event) { runs->on(event); });
-  runs = std::make_unique<Runs>(ports(), options.region, options.limits, *store, *executor);
-  results = std::make_unique<Results>(ports(), options.data_dir, *store);
-  return {};
+  return std::make_unique<ProcessExecutor>(io.get_executor(), std::move(exec), std::move(sink));
 }
 
 Status Agent::Parts::open_transport() {
@@ -200,8 +206,10 @@ void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames
 void Agent::Parts::on_committed(const Status& status) {
   if (!status) options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
   Status outcome = driver->committed(status, read_clocks());
-  if (!outcome) options.log->critical("the journal cannot be read: {}", outcome.error().message);
-  pump->nudge();
+  if (outcome) return pump->nudge();
+  options.log->critical("the journal cannot be read: {}", outcome.error().message);
+  pump->stop();
+  if (options.on_fatal) options.on_fatal(outcome.error());
 }
 
 void Agent::Parts::remember_contacts() {
