@@ -12,7 +12,7 @@ namespace abacus {
 /// One kind of limit. `how`: "cgroup v1 in /sys/fs/cgroup/pids/abacus", or why it is not enforced.
 struct Enforcement {
   bool enforced = false;
-  std::string how;
+  std::string how = "switched off";
 };
 
 /// Limits are given only where enforced; elsewhere a task runs without them, and a seller can say so in its offers.
