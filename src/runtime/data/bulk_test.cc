@@ -45,7 +45,7 @@ class BulkTest : public testing::Test {
     std::string noise(5 * kChunkBytes + 17, ' ');
     for (auto& byte : noise) byte = static_cast<char>(prng.next());
     std::ofstream(temporary_ / "in/noise", std::ios::binary) << noise;
-    for (int i = 0; i < 200; ++i) std::ofstream(temporary_ / fmt::format("in/many/{}", i)) << i;
+    for (int i = 0; i < 70; ++i) std::ofstream(temporary_ / fmt::format("in/many/{}", i)) << i;
     tree_ = pack(*theirs_, "job", {{temporary_ / "in", "."}}).value();
   }
 
@@ -113,7 +113,7 @@ TEST_F(BulkTest, TreeArrivesWholeAndPinned) {
 
 TEST_F(BulkTest, OnlyWhatIsMissingIsAskedFor) {
   ASSERT_TRUE(fetch().has_value());
-  EXPECT_LT(requests_, 15);
+  EXPECT_LT(requests_, 10);
   requests_ = 0;
   ASSERT_TRUE(fetch().has_value());
   EXPECT_EQ(requests_, 0);

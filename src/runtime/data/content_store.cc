@@ -21,6 +21,9 @@ constexpr std::ptrdiff_t kDamagedMax = 64;
 /// Eviction frees this part of the cap beyond what is wanted, so that not every put has to look for victims.
 constexpr std::uint64_t kEvictionSlackDivisor = 16;
 
+/// More objects than this are synced by one flush of the file system: it costs less than as many of single files.
+constexpr std::size_t kSyncedOneByOneMax = 4;
+
 Status make_directories(const fs::path& directory) {
   std::error_code error;
   fs::remove_all(directory / "tmp", error);
@@ -64,7 +67,7 @@ Status ContentStore::scan() {
     auto digest = Digest::parse(item.path().filename().string());
     std::uint64_t bytes = item.file_size(error);
     if (!digest || error) continue;
-    objects_[*digest] = {bytes, 0};
+    objects_[*digest].bytes = bytes;
     used_bytes_ += bytes;
   }
   if (error)
@@ -72,29 +75,32 @@ Status ContentStore::scan() {
   return {};
 }
 
-bool ContentStore::touch(const Digest& digest) {
+ContentStore::Presence ContentStore::touch(const Digest& digest) {
   std::lock_guard guard(mutex_);
   auto found = objects_.find(digest);
-  if (found == objects_.end()) return false;
+  if (found == objects_.end()) return Presence::absent;
   found->second.touched = ++clock_;
-  return true;
+  return found->second.verified ? Presence::verified : Presence::unverified;
 }
 
-bool ContentStore::has(const Digest& digest) { return touch(digest); }
+bool ContentStore::has(const Digest& digest) {
+  Presence presence = touch(digest);
+  return presence == Presence::verified || (presence == Presence::unverified && read_verified(digest).has_value());
+}
 
 Result<Digest> ContentStore::put(BytesView content) {
   if (content.size() > kContentBytesMax) {
     return fail(ErrorCode::invalid, "content of {} bytes: the limit is {}", content.size(), kContentBytesMax);
   }
   Digest digest = digest_of(content);
-  if (!touch(digest)) TRY_STATUS(write_object(digest, compress(content)));
+  if (!has(digest)) TRY_STATUS(write_object(digest, compress(content)));
   return digest;
 }
 
 Status ContentStore::put_frame(const Digest& digest, BytesView frame) {
   auto content = open_frame(digest, frame);
   if (!content) return fail(content.error());
-  return touch(digest) ? Status() : write_object(digest, frame);
+  return has(digest) ? Status() : write_object(digest, frame);
 }
 
 Status ContentStore::write_object(const Digest& digest, BytesView frame) {
@@ -124,19 +130,17 @@ Result<fs::path> ContentStore::reserve(std::uint64_t bytes) {
 
 Status ContentStore::write_temporary(const fs::path& file, BytesView frame) {
   TRY(Fd fd, open_at(AT_FDCWD, file.string(), O_WRONLY | O_CREAT | O_EXCL, 0600));
-  TRY_STATUS(write_all(fd.get(), frame, fmt::format("cannot write {}", file.string())));
-  if (::fdatasync(fd.get()) != 0) return fail_errno(fmt::format("cannot sync {}", file.string()));
-  return {};
+  return write_all(fd.get(), frame, fmt::format("cannot write {}", file.string()));
 }
 
 Status ContentStore::publish(const Digest& digest, const fs::path& temporary, std::uint64_t bytes) {
   if (::rename(temporary.c_str(), object_path(digest).c_str()) != 0) {
     return fail_errno(fmt::format("cannot rename {} into place", temporary.string()));
   }
-  names_unsynced_ = true;
   Object& object = objects_[digest];  // Another writer of the same content may have been first.
   used_bytes_ += bytes - object.bytes;
-  object = {bytes, ++clock_};
+  ++clock_;
+  object = {bytes, clock_, clock_, true, false};
   return {};
 }
 
@@ -175,10 +179,15 @@ Result<Bytes> ContentStore::get_frame(const Digest& digest) {
 
 /// Frame and content.
 Result<std::pair<Bytes, Bytes>> ContentStore::read_verified(const Digest& digest) {
-  if (!touch(digest)) return fail(ErrorCode::not_found, "content {} is not in the store", digest.to_string());
+  if (touch(digest) == Presence::absent)
+    return fail(ErrorCode::not_found, "content {} is not in the store", digest.to_string());
   TRY(Bytes frame, read_object(digest));
   auto content = open_frame(digest, frame);
-  if (content) return std::pair(std::move(frame), std::move(*content));
+  if (content) {
+    std::lock_guard guard(mutex_);
+    if (auto found = objects_.find(digest); found != objects_.end()) found->second.verified = true;
+    return std::pair(std::move(frame), std::move(*content));
+  }
   set_aside(digest);
   return fail(content.error().in(fmt::format("{}, set aside", object_path(digest).string())));
 }
@@ -206,17 +215,45 @@ void ContentStore::set_aside(const Digest& digest) {
 
 Status ContentStore::pin(std::string_view owner, std::span<const Digest> digests) {
   std::lock_guard sync_guard(sync_mutex_);
+  Written unsynced;
   {
     std::lock_guard guard(mutex_);
     TRY_STATUS(pins_.add(owner, digests));
-    if (!std::exchange(names_unsynced_, false)) return {};
+    unsynced = not_durable(digests);
   }
-  auto synced = sync_directory(directory_ / "objects");
-  if (!synced) {
-    std::lock_guard guard(mutex_);
-    names_unsynced_ = true;
+  if (unsynced.empty()) return {};
+  TRY_STATUS(sync_objects(unsynced));
+  std::lock_guard guard(mutex_);
+  for (const auto& [digest, written] : unsynced) {
+    auto found = objects_.find(digest);
+    if (found != objects_.end() && found->second.written == written) found->second.durable = true;
   }
-  return synced;
+  return {};
+}
+
+ContentStore::Written ContentStore::not_durable(std::span<const Digest> digests) const {
+  Written unsynced;
+  for (const Digest& digest : digests) {
+    auto found = objects_.find(digest);
+    if (found != objects_.end() && !found->second.durable) unsynced.emplace_back(digest, found->second.written);
+  }
+  return unsynced;
+}
+
+Status ContentStore::sync_objects(const Written& objects) const {
+  fs::path directory = directory_ / "objects";
+  if (objects.size() > kSyncedOneByOneMax) {
+    TRY(Fd fd, open_at(AT_FDCWD, directory.string(), O_RDONLY | O_DIRECTORY));
+    if (::syncfs(fd.get()) != 0)
+      return fail_errno(fmt::format("cannot sync the file system of {}", directory.string()));
+    return {};
+  }
+  for (const auto& [digest, written] : objects) {
+    std::string path = object_path(digest).string();
+    TRY(Fd fd, open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW));
+    if (::fdatasync(fd.get()) != 0) return fail_errno(fmt::format("cannot sync {}", path));
+  }
+  return sync_directory(directory);
 }
 
 Status ContentStore::unpin(std::string_view owner) {

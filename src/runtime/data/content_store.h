@@ -22,8 +22,9 @@ namespace abacus {
 /// DIRECTORY/objects/DIGEST is one zstd frame; tmp/ holds unfinished writes (emptied at open), damaged/ what was found
 /// corrupt, pins/ who needs what. One process at a time uses the directory; its agent's DirectoryLock sees to that.
 ///
-/// Durability: an object appears whole or not at all (synced, then renamed). It is promised to survive a crash of the
-/// host once pin() has returned for it; until then its name may be lost.
+/// Durability: what is written is not synced at once. pin() syncs the objects that it names and that are there; when it
+/// returns they survive a crash of the host. Others may be lost or torn by one, so an object found at open is verified
+/// before has() or put() relies on it.
 ///
 /// Room: content that nobody pins is a cache. It is evicted, least recently used first, when room is needed; pinned and
 /// held content never is.
@@ -73,7 +74,7 @@ class ContentStore {
   /// The frame as stored, its content verified. Errors: as get.
   Result<Bytes> get_frame(const Digest& digest);
 
-  /// Is it there? (Its bytes are verified when they are read.)
+  /// Is it there? One that an earlier run has left is read and verified the first time.
   bool has(const Digest& digest);
 
   /// Adds the digests to what `owner` needs, whether they are there yet or not. On return both this list and those of
@@ -96,12 +97,19 @@ class ContentStore {
   struct Object {
     std::uint64_t bytes = 0;
     std::uint64_t touched = 0;  ///< clock_ at the last use.
+    std::uint64_t written = 0;  ///< clock_ when it was published; 0: by an earlier run.
+    bool verified = false;      ///< Its bytes were seen to be right in this run.
+    bool durable = false;       ///< It was synced in this run.
   };
+  using Written = std::vector<std::pair<Digest, std::uint64_t>>;  ///< Objects and their `written`.
 
   ContentStore(std::filesystem::path directory, std::uint64_t cap_bytes, PinBook pins);
 
   Status scan();
-  bool touch(const Digest& digest);
+  enum class Presence { absent, unverified, verified };
+  Presence touch(const Digest& digest);
+  Written not_durable(std::span<const Digest> digests) const;
+  Status sync_objects(const Written& objects) const;
   Status write_object(const Digest& digest, BytesView frame);
   Status write_temporary(const std::filesystem::path& file, BytesView frame);
   Status publish(const Digest& digest, const std::filesystem::path& temporary, std::uint64_t bytes);
@@ -114,7 +122,7 @@ class ContentStore {
 
   const std::filesystem::path directory_;
   const std::uint64_t cap_bytes_;
-  std::mutex sync_mutex_;  ///< Held while objects/ is synced; taken before mutex_.
+  std::mutex sync_mutex_;  ///< Held by pin(); taken before mutex_.
   mutable std::mutex mutex_;
   // All below are guarded by mutex_.
   PinBook pins_;
@@ -124,7 +132,6 @@ class ContentStore {
   std::uint64_t used_bytes_ = 0;
   std::uint64_t reserved_bytes_ = 0;
   std::uint64_t temporaries_ = 0;
-  bool names_unsynced_ = true;
 };
 
 }  // namespace abacus

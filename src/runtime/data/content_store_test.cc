@@ -200,6 +200,27 @@ TEST_F(ContentStoreTest, HeldContentIsNotEvicted) {
   EXPECT_TRUE(store->put(noise(4, 45'000)).has_value());
 }
 
+TEST_F(ContentStoreTest, ObjectTornByACrashIsNotReliedOn) {
+  Bytes content = noise(1, 5000);
+  Digest digest = *open()->put(content);
+  overwrite(digest, Bytes(100));
+  auto store = open();
+  EXPECT_EQ(*store->put(content), digest);
+  EXPECT_EQ(*store->get(digest), content);
+  overwrite(digest, Bytes());
+  EXPECT_FALSE(open()->has(digest));
+}
+
+TEST_F(ContentStoreTest, PinsFewAndManyAtOnce) {
+  auto store = open();
+  for (std::size_t count : {1u, 20u}) {
+    std::vector<Digest> digests;
+    for (std::size_t i = 0; i < count; ++i) digests.push_back(*store->put(noise(i, 100)));
+    EXPECT_TRUE(store->pin(std::to_string(count), digests).has_value());
+  }
+  EXPECT_EQ(store->collect(), 0u);
+}
+
 TEST_F(ContentStoreTest, UnfinishedWritesGoAtOpen) {
   { open(); }
   std::ofstream(temporary_ / "tmp" / "7") << "half";
