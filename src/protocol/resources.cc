@@ -22,6 +22,30 @@ void limit(std::uint64_t& slots, std::uint64_t available, std::uint64_t needed) 
   if (needed > 0) slots = std::min(slots, available / needed);
 }
 
+/// Needs may overlap (two of a kind, one of them naming a model). By Hall's theorem it is enough that for each model
+/// named, and for each kind, the needs that only it can serve find enough.
+void limit_devices(std::uint64_t& slots, const Capacity& free, const std::vector<DeviceNeed>& needs) {
+  for (const DeviceNeed& need : needs) {
+    std::uint64_t same_model = 0, same_kind = 0;
+    for (const DeviceNeed& other : needs) {
+      if (other.kind != need.kind) continue;
+      same_kind += other.count;
+      if (other.model == need.model) same_model += other.count;
+    }
+    limit(slots, devices_serving(free, {need.kind, "", 1}), same_kind);
+    if (!need.model.empty()) limit(slots, devices_serving(free, need), same_model);
+  }
+}
+
+void take_devices(Capacity& free, const DeviceNeed& need, std::uint32_t wanted) {
+  for (DeviceStock& stock : free.devices) {
+    if (!serves(stock, need)) continue;
+    std::uint32_t taken = std::min(wanted, stock.count);
+    stock.count -= taken;
+    wanted -= taken;
+  }
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes >= 1ull << 30) return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / (1 << 30));
   if (bytes >= 1ull << 20) return fmt::format("{:.3g} MiB", static_cast<double>(bytes) / (1 << 20));
@@ -72,7 +96,7 @@ std::uint32_t slots_that_fit(const Capacity& free, const Bundle& bundle) {
   limit(slots, free.cpu_milli, bundle.cpu_milli);
   limit(slots, free.memory_bytes, bundle.memory_bytes);
   limit(slots, free.disk_bytes, bundle.disk_bytes);
-  for (const DeviceNeed& need : bundle.devices) limit(slots, devices_serving(free, need), need.count);
+  limit_devices(slots, free, bundle.devices);
   return static_cast<std::uint32_t>(slots);
 }
 
@@ -95,13 +119,9 @@ void take(Capacity& free, const Bundle& bundle, std::uint32_t slots) {
   free.cpu_milli -= bundle.cpu_milli * slots;
   free.memory_bytes -= bundle.memory_bytes * slots;
   free.disk_bytes -= bundle.disk_bytes * slots;
-  for (const DeviceNeed& need : bundle.devices) {
-    std::uint32_t wanted = need.count * slots;
-    for (DeviceStock& stock : free.devices) {
-      if (!serves(stock, need)) continue;
-      std::uint32_t taken = std::min(wanted, stock.count);
-      stock.count -= taken;
-      wanted -= taken;
+  for (bool named : {true, false}) {
+    for (const DeviceNeed& need : bundle.devices) {
+      if (need.model.empty() != named) take_devices(free, need, need.count * slots);
     }
   }
 }
