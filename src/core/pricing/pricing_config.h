@@ -1,0 +1,59 @@
+// What a seller's prices are made of: power, wear, distance, and how the scarcity multiplier moves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/money.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace abacus {
+
+/// Power and capacity rate of one device of a kind.
+struct DeviceRate {
+  std::string kind;
+  std::int64_t milliwatts = 0;
+  Price capacity_rate;
+};
+
+/// All numbers are integers, so that the same configuration gives the same prices on every machine. The defaults make
+/// a busy CPU cost about 0.4 credits an hour.
+struct PricingConfig {
+  /// Power that work adds to a node that is on anyway: the idle share is no marginal cost.
+  std::int64_t milliwatts_per_cpu = 8'000;
+  std::int64_t milliwatts_per_gib = 300;
+
+  /// In micro-credits; may be negative. Constant, unless there is a schedule: then entry i holds from
+  /// `hourly_from` + i hours on, and the list repeats for ever in both directions.
+  std::int64_t tariff_micro_per_kwh = 250'000;
+  std::vector<std::int64_t> hourly_micro_per_kwh;
+  WallTime hourly_from;
+
+  /// What wear and investment cost, before load: for a CPU, a GiB of memory, a device.
+  Price cpu_rate{60};
+  Price memory_rate{6};
+  std::vector<DeviceRate> devices;
+  DeviceRate other_device{"", 150'000, Price{4'000}};  ///< Kinds that are not in the list.
+
+  /// For moving a task's inputs, a GiB: from inside the region, from another one.
+  Money fee_per_gib_near;
+  Money fee_per_gib_far = micro_credits(20'000);
+
+  /// The multiplier's controller: see Multiplier.
+  std::uint32_t target_permille = 920;
+  std::uint32_t gain_permille = 1'000;
+  std::uint32_t multiplier_min_permille = 300;
+  std::uint32_t multiplier_max_permille = 8'000;
+  Duration time_constant_min = seconds(5);
+  Duration time_constant_max = minutes(5);
+};
+
+/// No price or rate may be higher: it is what a message can carry.
+inline constexpr std::int64_t kMaxPriceMicroPerS = 1'000'000'000'000;
+
+/// For a configuration from a file. Errors: `invalid`, naming the number that is out of range.
+Status validate(const PricingConfig& config);
+
+}  // namespace abacus
