@@ -51,10 +51,11 @@ struct JobView {
   WallTime submitted_at;
   std::optional<WallTime> ended_at;
   std::string waiting_for;    ///< Why tasks wait, in one sentence; empty if none do.
+  std::optional<WallTime> deadline;
 };
 BOOST_DESCRIBE_STRUCT(JobView, (),
                       (job, name, command, bundle, is_array, tasks, waiting, placed, succeeded, failed, cancelled, ended,
-                       spent, committed, budget, submitted_at, ended_at, waiting_for))
+                       spent, committed, budget, submitted_at, ended_at, waiting_for, deadline))
 
 enum class NegotiationStep : std::uint8_t { shortlisted, asked, quoted, declined, silent, awarded, accepted, refused,
                                             released, lost, cooling_down, gave_up };
