@@ -39,16 +39,14 @@ missing_packages() {
     <(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | awk '$1 == "ii" {print $2}' | sort)
 }
 
-# as_root COMMAND...: directly, or through sudo; asks for a password only where somebody can type it.
+# as_root COMMAND...: directly, or through sudo, which asks for a password only where somebody can type it.
 as_root() {
   if ((EUID == 0)); then
     "$@"
-  elif ! command -v sudo >/dev/null; then
-    die "not root and no sudo here; as root, run: $*"
   elif [[ -t 0 ]]; then
     sudo "$@"
   else
-    sudo -n "$@" || die "sudo needs a password or failed; as root, run: $*"
+    sudo -n "$@"
   fi
 }
 
@@ -58,9 +56,12 @@ install_packages() {
   local missing
   mapfile -t missing < <(missing_packages "$@")
   if ((${#missing[@]} == 0)); then return; fi
+  local by_hand="as root, run: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+  if ((EUID != 0)) && ! command -v sudo >/dev/null; then die "packages are missing, and no root or sudo here; $by_hand"; fi
   say "installing: ${missing[*]}"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  local apt=(as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+  "${apt[@]}" update || die "apt-get update failed; $by_hand"
+  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" || die "apt-get install failed; $by_hand"
 }
 
 # build_preset PRESET: configures and builds it under build/PRESET.
