@@ -23,7 +23,7 @@ struct ForwardJoin {
 };
 BOOST_DESCRIBE_STRUCT(ForwardJoin, (), (joiner, hops_left))
 
-/// "Let us be neighbours." With `urgent` set (the asker has none) it must be accepted.
+/// "Let us be neighbours." With `urgent` set (the asker has none, or found no place elsewhere) it must be accepted.
 struct NeighbourRequest {
   Contact asker;
   bool urgent = false;

@@ -104,7 +104,8 @@ void Views::on(const Contact& from, const ForwardJoin& forward, Now now, Effects
 
 void Views::end_walk(const ForwardJoin& forward, MonoTime now, Effects& effects) {
   if (is_neighbour(forward.joiner.node)) return;
-  if (active_.size() < config_.active_max) ask(forward.joiner, false, now, effects);
+  // Places above the target are for those who look for one; walks must not use them up.
+  if (active_.size() < config_.active_target) ask(forward.joiner, false, now, effects);
   else learn(forward.joiner, now);
 }
 

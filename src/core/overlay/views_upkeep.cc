@@ -77,7 +77,9 @@ std::vector<Contact> Views::candidates(MonoTime now) {
 void Views::fill(Now now, Effects& effects) {
   std::vector<Contact> chosen = candidates(now.mono);
   chosen.resize(std::min(chosen.size(), missing()));
-  const bool urgent = active_.empty();
+  // Where all are full, a second attempt takes somebody's surplus place; otherwise newcomers, each of whom wants a full
+  // view, would find none left.
+  const bool urgent = active_.empty() || fill_pause_ > config_.refill;
   for (const Contact& contact : chosen) ask(contact, urgent, now.mono, effects);
   // In a small network there may never be enough; a new neighbour resets the pause.
   fill_pause_ = std::min(fill_pause_ * 2, config_.refill_max);
