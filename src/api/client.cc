@@ -52,7 +52,7 @@ Result<json::value> ApiClient::post(const std::string& path, const json::value& 
 
 Result<LogPiece> ApiClient::read_log(const std::string& task, LogStream stream, std::uint64_t offset) const {
   std::string path = fmt::format("/v1/tasks/{}/log?stream={}&offset={}", task,
-                                 stream == LogStream::stdout_ ? "stdout" : "stderr", offset);
+                                 stream == LogStream::standard_output ? "stdout" : "stderr", offset);
   TRY(HttpResponse response, call({"GET", path, ""}, seconds(60)));
   LogPiece piece;
   std::string next = response.header("x-abacus-next-offset");

@@ -52,9 +52,9 @@ class FakeService : public Service {
 
   FakeJob& only_job() { return by_id.at(order.back()); }
 
-  Answer<AgentInfo> info() override { co_return about; }
+  Async<AgentInfo> info() override { co_return about; }
 
-  Answer<JobSubmitted> submit(SubmitRequest request) override {
+  Async<JobSubmitted> submit(SubmitRequest request) override {
     calls.push_back("submit");
     JobId id;
     id.bytes[5] = static_cast<std::uint8_t>(++submitted_);
@@ -76,7 +76,7 @@ class FakeService : public Service {
     co_return JobSubmitted{id, job.view.tasks};
   }
 
-  Answer<JobCancelled> cancel(JobId id, std::optional<std::uint32_t> index) override {
+  Async<JobCancelled> cancel(JobId id, std::optional<std::uint32_t> index) override {
     calls.push_back(index ? fmt::format("cancel {}", *index) : "cancel");
     auto job = by_id.find(id);
     if (job == by_id.end()) co_return fail(ErrorCode::not_found, "there is no job {}", id.to_string());
@@ -87,24 +87,24 @@ class FakeService : public Service {
     co_return JobCancelled{id, job->second.view.tasks};
   }
 
-  Answer<PlanResult> plan(JobSpec) override { co_return plan_answer(); }
-  Answer<Drained> drain(bool on) override {
+  Async<PlanResult> plan(JobSpec) override { co_return plan_answer(); }
+  Async<Drained> drain(bool on) override {
     drained = on;
     co_return Drained{on};
   }
 
-  Answer<std::vector<JobView>> jobs(std::uint32_t limit) override {
+  Async<std::vector<JobView>> jobs(std::uint32_t limit) override {
     std::vector<JobView> list;
     for (auto id = order.rbegin(); id != order.rend() && list.size() < limit; ++id) list.push_back(by_id.at(*id).view);
     co_return list;
   }
-  Answer<JobView> job(JobId id) override {
+  Async<JobView> job(JobId id) override {
     auto job = by_id.find(id);
     if (job == by_id.end()) co_return fail(ErrorCode::not_found, "there is no job {}", id.to_string());
     life(job->second, ++looks_);
     co_return job->second.view;
   }
-  Answer<std::vector<TaskView>> tasks(JobId id, std::uint32_t offset, std::uint32_t limit) override {
+  Async<std::vector<TaskView>> tasks(JobId id, std::uint32_t offset, std::uint32_t limit) override {
     auto job = by_id.find(id);
     if (job == by_id.end()) co_return fail(ErrorCode::not_found, "there is no job {}", id.to_string());
     const auto& all = job->second.tasks;
@@ -112,24 +112,24 @@ class FakeService : public Service {
     co_return std::vector<TaskView>(all.begin() + static_cast<std::ptrdiff_t>(first),
                                     all.begin() + static_cast<std::ptrdiff_t>(last));
   }
-  Answer<TaskView> task(TaskId id) override {
+  Async<TaskView> task(TaskId id) override {
     TaskView* found = find(id);
     if (!found) co_return fail(ErrorCode::not_found, "there is no task {}", id.to_string());
     co_return *found;
   }
-  Answer<ExplainView> explain(TaskId id) override {
+  Async<ExplainView> explain(TaskId id) override {
     TaskView* found = find(id);
     if (!found) co_return fail(ErrorCode::not_found, "there is no task {}", id.to_string());
     ExplainView view = explanation;
     view.task = *found;
     co_return view;
   }
-  Answer<void> wait_change(JobId, Duration timeout) override {
+  Async<void> wait_change(JobId, Duration timeout) override {
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, std::chrono::nanoseconds(timeout.ns / 20));
     co_await timer.async_wait(boost::asio::use_awaitable);
     co_return Result<void>{};
   }
-  Answer<LogPiece> read_log(TaskId id, LogStream stream, std::uint64_t offset, std::size_t max_bytes) override {
+  Async<LogPiece> read_log(TaskId id, LogStream stream, std::uint64_t offset, std::size_t max_bytes) override {
     TaskView* found = find(id);
     if (!found) co_return fail(ErrorCode::not_found, "there is no task {}", id.to_string());
     const std::string& all = by_id.at(id.job).logs[{id.index, stream}];
@@ -140,19 +140,19 @@ class FakeService : public Service {
     co_return piece;
   }
 
-  Answer<std::vector<PeerView>> peers() override { co_return known_peers; }
-  Answer<SellingView> selling() override { co_return SellingView{}; }
-  Answer<std::vector<BoughtLeaseView>> bought_leases() override { co_return std::vector<BoughtLeaseView>{}; }
-  Answer<Counters> counters() override { co_return Counters{}; }
-  Answer<std::string> metrics() override { co_return std::string("abacus_placements_total 0\n"); }
-  Answer<EnrolToken> new_token(Duration ttl, std::uint32_t uses) override {
+  Async<std::vector<PeerView>> peers() override { co_return known_peers; }
+  Async<SellingView> selling() override { co_return SellingView{}; }
+  Async<std::vector<BoughtLeaseView>> bought_leases() override { co_return std::vector<BoughtLeaseView>{}; }
+  Async<Counters> counters() override { co_return Counters{}; }
+  Async<std::string> metrics() override { co_return std::string("abacus_placements_total 0\n"); }
+  Async<EnrolToken> new_token(Duration ttl, std::uint32_t uses) override {
     EnrolToken token;
     token.token = "a-token";
     token.expires_at = WallTime{} + ttl;
     token.uses = uses;
     co_return token;
   }
-  Answer<void> shutdown(bool end_work) override {
+  Async<void> shutdown(bool end_work) override {
     stopped = true;
     stopped_with_work = end_work;
     co_return Result<void>{};

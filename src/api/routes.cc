@@ -185,7 +185,7 @@ class Routes {
   }
 
   /// A job's id, or "last" for the latest.
-  Answer<JobId> job_id(std::string text) {
+  Async<JobId> job_id(std::string text) {
     if (text != "last") co_return JobId::parse(text);
     auto latest = co_await service_.jobs(1);
     if (!latest) co_return fail(latest.error());
@@ -194,7 +194,7 @@ class Routes {
   }
 
   /// "JOB", "JOB.INDEX", "last", "last.INDEX".
-  Answer<TaskId> task_id(std::string text) {
+  Async<TaskId> task_id(std::string text) {
     std::size_t dot = text.find('.');
     auto job = co_await job_id(text.substr(0, dot));
     if (!job) co_return fail(job.error());
@@ -203,13 +203,13 @@ class Routes {
 
   /// Forwards the answer of a call that has no parameters.
   template <class T>
-  static Reply forward(Answer<T> answer) {
+  static Reply forward(Async<T> answer) {
     auto value = co_await std::move(answer);
     if (!value) co_return fail(value.error());
     co_return reply(*value);
   }
   template <class T>
-  static Reply forward_list(const char* name, Answer<std::vector<T>> answer) {
+  static Reply forward_list(const char* name, Async<std::vector<T>> answer) {
     auto list = co_await std::move(answer);
     if (!list) co_return fail(list.error());
     co_return reply_list(name, *list);
@@ -314,8 +314,8 @@ class Routes {
 
   static Result<LogStream> stream_of(const HttpUrl& url) {
     const std::string* name = url.find("stream");
-    if (!name || *name == "stdout") return LogStream::stdout_;
-    if (*name == "stderr") return LogStream::stderr_;
+    if (!name || *name == "stdout") return LogStream::standard_output;
+    if (*name == "stderr") return LogStream::standard_error;
     return fail(ErrorCode::invalid, "stream: '{}' is not known: want stdout or stderr", *name);
   }
 

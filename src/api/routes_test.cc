@@ -91,11 +91,11 @@ TEST_F(RoutesTest, TellsStatusAndReasonOfErrors) {
 
 TEST_F(RoutesTest, GivesLogsInPieces) {
   fake_.service.life = [](FakeJob& job, int) {
-    job.logs[{0, LogStream::stdout_}] = std::string("a\0\xff b", 5);
+    job.logs[{0, LogStream::standard_output}] = std::string("a\0\xff b", 5);
     job.end_all({});
   };
   submit();
-  auto piece = client_.read_log("last", LogStream::stdout_, 0);
+  auto piece = client_.read_log("last", LogStream::standard_output, 0);
   ASSERT_TRUE(piece) << piece.error().message;
   EXPECT_EQ(piece->bytes, std::string("a\0\xff b", 5));
   EXPECT_EQ(piece->next_offset, 5u);
@@ -118,7 +118,7 @@ TEST_F(RoutesTest, FollowsALogToTheTasksEnd) {
     }
   });
   fake_.service.life = [](FakeJob& job, int looks) {
-    job.logs[{0, LogStream::stdout_}] += fmt::format("line {}\n", looks);
+    job.logs[{0, LogStream::standard_output}] += fmt::format("line {}\n", looks);
     if (looks == 3) job.end_all({});
   };
   HttpResponse all = raw("GET", "/v1/tasks/last/log?follow=true");

@@ -14,12 +14,13 @@
 #include "base/time.h"
 #include "core/model/commands.h"
 #include "core/model/views.h"
+#include "protocol/bulk_messages.h"
 
 namespace abacus {
 
 /// What every call returns: a value or an Error, later.
 template <class T>
-using Answer = boost::asio::awaitable<Result<T>>;
+using Async = boost::asio::awaitable<Result<T>>;
 
 /// A file or folder of the custodian's machine that every task of a job finds in its working directory.
 struct InputPath {
@@ -51,8 +52,6 @@ struct AgentInfo {
 };
 BOOST_DESCRIBE_STRUCT(AgentInfo, (), (version, node, organisation, region, endpoint, pid, started_at, isolation))
 
-enum class LogStream : std::uint8_t { stdout_, stderr_ };
-
 /// Some bytes of a task's output.
 struct LogPiece {
   std::string bytes;
@@ -76,47 +75,47 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  virtual Answer<AgentInfo> info() = 0;
+  virtual Async<AgentInfo> info() = 0;
 
   /// Takes a job into custody: durable when it returns. Errors: `invalid` (the job), `not_found` / `denied` (an input).
-  virtual Answer<JobSubmitted> submit(SubmitRequest request) = 0;
+  virtual Async<JobSubmitted> submit(SubmitRequest request) = 0;
   /// Cancels a job or one task of it; harmless for what has ended. Errors: `not_found`.
-  virtual Answer<JobCancelled> cancel(JobId job, std::optional<std::uint32_t> index) = 0;
+  virtual Async<JobCancelled> cancel(JobId job, std::optional<std::uint32_t> index) = 0;
   /// Asks sellers for prices, buys nothing. Errors: `invalid`.
-  virtual Answer<PlanResult> plan(JobSpec spec) = 0;
+  virtual Async<PlanResult> plan(JobSpec spec) = 0;
   /// Stops selling (running work goes on), or starts again.
-  virtual Answer<Drained> drain(bool on) = 0;
+  virtual Async<Drained> drain(bool on) = 0;
 
   /// The latest submitted first, at most `limit`.
-  virtual Answer<std::vector<JobView>> jobs(std::uint32_t limit) = 0;
+  virtual Async<std::vector<JobView>> jobs(std::uint32_t limit) = 0;
   /// Errors: `not_found`.
-  virtual Answer<JobView> job(JobId job) = 0;
+  virtual Async<JobView> job(JobId job) = 0;
   /// In order of index, from the `offset`th (a position, not an index). Errors: `not_found`.
-  virtual Answer<std::vector<TaskView>> tasks(JobId job, std::uint32_t offset, std::uint32_t limit) = 0;
+  virtual Async<std::vector<TaskView>> tasks(JobId job, std::uint32_t offset, std::uint32_t limit) = 0;
   /// Errors: `not_found`.
-  virtual Answer<TaskView> task(TaskId task) = 0;
+  virtual Async<TaskView> task(TaskId task) = 0;
   /// Errors: `not_found`.
-  virtual Answer<ExplainView> explain(TaskId task) = 0;
+  virtual Async<ExplainView> explain(TaskId task) = 0;
   /// Returns when the job has changed since the call, or after `timeout`. May return early. Errors: `not_found`.
-  virtual Answer<void> wait_change(JobId job, Duration timeout) = 0;
+  virtual Async<void> wait_change(JobId job, Duration timeout) = 0;
   /// At most `max_bytes` of a task's output from `offset` on, of its latest attempt that has output; during the run and
   /// after the end. An offset past the end gives no bytes. Errors: `not_found` (no such task).
-  virtual Answer<LogPiece> read_log(TaskId task, LogStream stream, std::uint64_t offset, std::size_t max_bytes) = 0;
+  virtual Async<LogPiece> read_log(TaskId task, LogStream stream, std::uint64_t offset, std::size_t max_bytes) = 0;
 
   /// Nodes that this one knows, itself first.
-  virtual Answer<std::vector<PeerView>> peers() = 0;
-  virtual Answer<SellingView> selling() = 0;
-  virtual Answer<std::vector<BoughtLeaseView>> bought_leases() = 0;
-  virtual Answer<Counters> counters() = 0;
+  virtual Async<std::vector<PeerView>> peers() = 0;
+  virtual Async<SellingView> selling() = 0;
+  virtual Async<std::vector<BoughtLeaseView>> bought_leases() = 0;
+  virtual Async<Counters> counters() = 0;
   /// Prometheus text format 0.0.4.
-  virtual Answer<std::string> metrics() = 0;
+  virtual Async<std::string> metrics() = 0;
 
   /// A token with which `uses` nodes can join within `ttl`. Errors: `denied` if this node does not hold the
   /// organisation's key.
-  virtual Answer<EnrolToken> new_token(Duration ttl, std::uint32_t uses) = 0;
+  virtual Async<EnrolToken> new_token(Duration ttl, std::uint32_t uses) = 0;
   /// Returns at once; the agent then stops. `end_work`: ends what runs here; otherwise it goes on under its shims and the
   /// next agent on the same data directory takes it over.
-  virtual Answer<void> shutdown(bool end_work) = 0;
+  virtual Async<void> shutdown(bool end_work) = 0;
 };
 
 }  // namespace abacus
