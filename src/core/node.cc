@@ -25,6 +25,11 @@ Prng stream(const NodeConfig& config, std::uint64_t epoch, std::uint64_t part) {
   return Prng(config.seed ^ (epoch * 0x9e3779b97f4a7c15) ^ (part << 56));
 }
 
+/// Both sides may give a lease up; the reason tells which did, also where a node has a lease with itself.
+bool from_buyer(const Release& release) {
+  return release.reason < ReleaseReason::seller_leaving;
+}
+
 std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
 
 }  // namespace
@@ -90,6 +95,9 @@ void Node::route(const MessageReceived& received, const M& message, Now now, Eff
     selling_.on(from, trace, message, referrals_for(message.bundle, from.node, now), now, effects);
   } else if constexpr (std::is_same_v<M, Award>) {
     selling_.on(from, organisation, trace, message, now, effects);
+  } else if constexpr (std::is_same_v<M, Release>) {
+    if (from_buyer(message)) return selling_.on(from, trace, message, now, effects);
+    buying_.on(from, trace, message, overlay_, now, effects);
   } else if constexpr (requires { overlay_.on(from, trace, message, now, effects); }) {
     overlay_.on(from, trace, message, now, effects);
   } else if constexpr (requires { selling_.on(from, trace, message, now, effects); }) {
@@ -114,7 +122,7 @@ std::vector<OfferRef> Node::referrals_for(const Bundle& bundle, const NodeId& as
 
 void Node::settle(Now now, Effects& effects) {
   for (const OverlayNotice& notice : overlay_.take_notices()) {
-    buying_.on_notice(notice.peer, notice.suspect, overlay_, now, effects);
+    buying_.on_notice(notice.peer.node, notice.suspect, overlay_, now, effects);
   }
   if (buying_.take_wants_search()) overlay_.search(now, effects);
 }

@@ -49,6 +49,8 @@ class Agent {
   boost::asio::awaitable<void> wait_change(JobId job, Duration timeout);
 
   const Node& node() const;
+  /// The nodes that this one knows, with the prices last heard of each.
+  std::vector<PeerView> peers() const;
   const NodeIdentity& identity() const;
   Endpoint endpoint() const;
   const TransportStats& transport_stats() const;
