@@ -120,7 +120,7 @@ TEST_F(BulkTest, OnlyWhatIsMissingIsAskedFor) {
 }
 
 TEST_F(BulkTest, InterruptedFetchGoesOnWhereItStopped) {
-  std::atomic<int> left = 4;
+  std::atomic<int> left = 2;
   disturb_ = [&](const Bytes& request) -> Result<Bytes> {
     if (left-- <= 0) return fail(ErrorCode::unavailable, "the connection broke");
     return service_.handle(peer_, request);
@@ -214,7 +214,7 @@ TEST_F(BulkTest, CorruptManifestOnTheWireIsRefused) {
 }
 
 TEST_F(BulkTest, CorruptChunkAtThePeerIsItsError) {
-  std::string content = "123";
+  std::string content = "42";
   std::ofstream(temporary_ / "theirs/objects" / digest_of(as_bytes(content)).to_string()) << "junk";
   Status status = fetch();
   ASSERT_FALSE(status.has_value());
