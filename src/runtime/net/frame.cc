@@ -6,10 +6,13 @@
 
 namespace abacus {
 
-void append_frame(Bytes& out, BytesView frame) {
-  CHECK(frame.size() <= 0xffffffffu);
-  std::size_t size = frame.size();
+void append_frame_header(Bytes& out, std::size_t size) {
+  CHECK(size <= 0xffffffffu);
   for (std::size_t i = 0; i < kFrameHeaderBytes; ++i) out.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
+}
+
+void append_frame(Bytes& out, BytesView frame) {
+  append_frame_header(out, frame.size());
   out.insert(out.end(), frame.begin(), frame.end());
 }
 

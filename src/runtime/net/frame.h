@@ -11,7 +11,11 @@ namespace abacus {
 
 constexpr std::size_t kFrameHeaderBytes = 4;
 constexpr std::size_t kMaxControlFrameBytes = 1 << 20;  ///< A control frame's body, at most (1 MiB).
-constexpr std::size_t kMaxBulkFrameBytes = 4 << 20;     ///< A bulk frame's body, at most (4 MiB).
+/// A bulk frame's body, at most: 4 MiB of content and room for what describes it.
+constexpr std::size_t kMaxBulkFrameBytes = (4 << 20) + (64 << 10);
+
+/// Appends the header of a frame of `size` bytes. Requires size < 2^32.
+void append_frame_header(Bytes& out, std::size_t size);
 
 /// Appends the header and the bytes of one frame to `out`. Requires frame.size() < 2^32.
 void append_frame(Bytes& out, BytesView frame);

@@ -2,21 +2,13 @@
 // Internal to runtime/net.
 #pragma once
 
-#include <cstring>
 #include <deque>
 #include <unordered_map>
 
 #include "runtime/net/connection.h"
+#include "runtime/net/node_id_hash.h"
 
 namespace abacus {
-
-struct NodeIdHash {
-  std::size_t operator()(const NodeId& id) const {
-    std::size_t hash;  // a key's bytes are random already
-    std::memcpy(&hash, id.bytes.data(), sizeof hash);
-    return hash;
-  }
-};
 
 /// Lives in a shared_ptr, which its coroutines hold; silent after stop().
 class PeerPool : public ConnectionOwner, public std::enable_shared_from_this<PeerPool> {

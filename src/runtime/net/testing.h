@@ -2,12 +2,15 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/ostream_sink.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <sstream>
 
 #include "runtime/net/transport.h"
 
@@ -99,6 +102,15 @@ struct TestNode {
     }
     return false;
   }
+};
+
+/// A log that a test can read.
+struct CapturedLog {
+  std::ostringstream text;
+  std::shared_ptr<spdlog::logger> logger =
+      std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_st>(text));
+
+  bool contains(std::string_view words) const { return text.str().find(words) != std::string::npos; }
 };
 
 /// A folder that is gone when the test ends.

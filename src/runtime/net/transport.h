@@ -44,8 +44,11 @@ struct TransportStats {
   std::uint64_t rejected = 0;                 ///< Inbound connections refused before any application byte.
   std::uint64_t dials_failed = 0;
   std::uint64_t dropped_frames = 0;  ///< Never written: full queue, failed dial, unknown endpoint, oversize.
-  std::size_t connections = 0;       ///< Control connections now open (gauge).
-  std::size_t peers = 0;             ///< Peers remembered: connected, being dialled or in back-off (gauge).
+  std::uint64_t bulk_served = 0;     ///< Bulk requests answered here.
+  std::uint64_t bulk_bytes_in = 0, bulk_bytes_out = 0;  ///< Bulk frames, headers included.
+  std::uint64_t enrolled = 0, enrolments_refused = 0;   ///< As an organisation's authority.
+  std::size_t connections = 0;                          ///< Control connections now open (gauge).
+  std::size_t peers = 0;  ///< Peers remembered: connected, being dialled or in back-off (gauge).
 };
 
 struct TransportHandlers {
