@@ -12,6 +12,7 @@ _NO_VARIABLE = re.compile(
 _VARIABLE = re.compile(r"^(?:(?:static|inline|constinit|thread_local|volatile)\s+)*[A-Za-z_][\w:]*(?:<.*>)?[\s*&]+"
                        r"[A-Za-z_]\w*(?:\[[^\]]*\])*\s*(?:=.*|\{\})?$")
 _VARIABLE_BY_CALL = re.compile(r"^(?:static|thread_local)\s+[\w:<>, ]+[\s*&]+\w+\s*\([^()]*[\d\"'][^()]*\)$")
+_TEST_NAMES = ("_test.cc", "_fixture.h", "testing.h")
 _LOCAL_STATIC = re.compile(r"\bstatic\s+(?!const\b|constexpr\b|inline const)(?:thread_local\s+)?\w")
 
 
@@ -42,12 +43,12 @@ def check_test_frameworks(files):
     """What ships is not built with test frameworks; headers that use them are fixtures and named so."""
     for file in files:
         name = file.path.rpartition("/")[2]
-        if not file.path.startswith("src/") or name.endswith(("_test.cc", "_fixture.h", "testing.h")):
+        if not file.path.startswith("src/") or name.endswith(_TEST_NAMES) or re.match(r"test_\w+\.h$", name):
             continue
         for include in file.includes if file.is_cpp else ():
             if include.name.startswith(TEST_FRAMEWORKS):
                 yield Violation("test-frameworks", file.path, include.line,
-                                f"{include.name} belongs in *_test.cc, *_fixture.h or testing.h")
+                                f"{include.name} belongs in *_test.cc, *_fixture.h, test_*.h or testing.h")
 
 
 def check_singletons(files):
