@@ -248,12 +248,12 @@ TEST_F(PackTest, UnpackOverFollowsNoLinkOut) {
   EXPECT_EQ(unpack_over(*store_, tree, out_).error().code, ErrorCode::already_exists);
 }
 
-/// A tree of up to 20 things drawn from a seed.
+/// A tree of fewer than 12 things drawn from a seed.
 void grow_tree(const fs::path& root, std::uint64_t seed) {
   Prng prng(seed);
   std::vector<fs::path> directories = {root};
   fs::create_directories(root);
-  for (std::uint64_t i = prng.below(20); i > 0; --i) {
+  for (std::uint64_t i = prng.below(12); i > 0; --i) {
     fs::path parent = directories[prng.below(directories.size())];
     fs::path path = parent / fmt::format("{}{}", prng.chance(1, 3) ? "." : "n", i);
     auto mode = static_cast<mode_t>(prng.below(0100));
@@ -264,7 +264,8 @@ void grow_tree(const fs::path& root, std::uint64_t seed) {
         directories.push_back(path);
         break;
       case 1: {
-        std::string content(prng.chance(1, 4) ? 0 : prng.below(3) * (kChunkBytes / 2) + prng.below(3), 'x');
+        std::size_t big = prng.chance(1, 20) ? prng.below(3) * kChunkBytes / 2 : 0;
+        std::string content(big + prng.below(3), 'x');
         if (!content.empty()) content[prng.below(content.size())] = static_cast<char>(prng.next());
         write_file(path, content, (prng.chance(1, 2) ? 0500 : 0600) | mode);
         break;
