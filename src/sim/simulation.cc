@@ -183,7 +183,7 @@ bool Simulation::all_ended() const {
   return std::all_of(accepted_.begin(), accepted_.end(), [&](const AcceptedJob& job) {
     const Node* custodian = node(job.custodian);
     if (custodian == nullptr) return false;
-    auto view = custodian->buying().job(job.submitted.job);
+    auto view = custodian->buying().job(job.submitted.job, now());
     return view && view->ended;
   });
 }
