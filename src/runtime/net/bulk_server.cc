@@ -1,4 +1,6 @@
 // The answering side of runtime/net/bulk.h.
+#include <set>
+
 #include "runtime/net/bulk.h"
 #include "runtime/net/frame.h"
 #include "runtime/net/listener.h"
@@ -19,12 +21,16 @@ class BulkServer : public std::enable_shared_from_this<BulkServer> {
       : context_(std::move(context)), handler_(std::move(handler)) {}
 
   void adopt(std::shared_ptr<TlsStream> stream, PeerIdentity peer) {
-    if (served_ >= kMaxServed) {
-      context_->warn("refused a bulk connection of node {}: {} are open", peer.node.short_string(), served_);
+    if (streams_.size() >= kMaxServed) {
+      context_->warn("refused a bulk connection of node {}: {} are open", peer.node.short_string(), streams_.size());
       return stream->close({ErrorCode::exhausted, "too many bulk connections"});
     }
-    ++served_;
+    streams_.insert(stream);
     spawn(context_->io, shared_from_this(), serve(std::move(stream), std::move(peer)));
+  }
+
+  void stop() {
+    for (const auto& stream : streams_) stream->close({ErrorCode::unavailable, "this agent stops"});
   }
 
  private:
@@ -32,7 +38,7 @@ class BulkServer : public std::enable_shared_from_this<BulkServer> {
     Status ended = co_await converse(stream, peer);
     if (!ended) context_->warn("bulk connection of node {}: {}", peer.node.short_string(), ended.error().message);
     stream->close({ErrorCode::unavailable, "the bulk connection ended"});
-    --served_;
+    streams_.erase(stream);
   }
 
   /// Until the peer closes.
@@ -49,6 +55,7 @@ class BulkServer : public std::enable_shared_from_this<BulkServer> {
       Status parsed = parser.feed(BytesView(context_->read_buffer).first(*got), requests);
       context_->stats.bulk_bytes_in += *got;
       for (Bytes& request : requests) {
+        if (!stream->open()) co_return Status{};
         stream->close_after(kServerIdle, idle);
         Status answered = co_await answer(*stream, peer, std::move(request));
         if (!answered) co_return answered;
@@ -80,13 +87,14 @@ class BulkServer : public std::enable_shared_from_this<BulkServer> {
 
   std::shared_ptr<NetContext> context_;
   BulkHandler handler_;
-  std::size_t served_ = 0;
+  std::set<std::shared_ptr<TlsStream>> streams_;
 };
 
 }  // namespace
 
 void serve_bulk(Transport& transport, BulkHandler handler) {
   auto server = std::make_shared<BulkServer>(transport.context(), std::move(handler));
+  transport.context()->on_stop.push_back([server] { server->stop(); });
   transport.listener().serve(Protocol::bulk, [server](std::shared_ptr<TlsStream> stream, PeerIdentity peer) {
     server->adopt(std::move(stream), std::move(peer));
   });

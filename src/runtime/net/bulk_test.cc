@@ -149,6 +149,16 @@ TEST_F(BulkTest, WhoServesNoBulkSaysSo) {
   EXPECT_EQ(answer->error().code, ErrorCode::unsupported);
 }
 
+TEST_F(BulkTest, EndingTheServingTransportEndsItsConnections) {
+  ask("mute");
+  ask("behind");
+  run_for(io, 50ms);
+  b.transport.reset();
+  ASSERT_TRUE(run_until(
+      io, [&] { return all_answered(); }, 1000ms));
+  EXPECT_EQ(answers[1]->error().code, ErrorCode::unavailable);
+}
+
 TEST_F(BulkTest, EndingTheClientEndsItsRequests) {
   ask("mute");
   run_for(io, 50ms);

@@ -1,5 +1,6 @@
 // The authority's side of runtime/net/enrolment.h.
 #include <chrono>
+#include <set>
 
 #include "protocol/codec.h"
 #include "runtime/net/enrolment.h"
@@ -35,12 +36,16 @@ class EnrolmentServer : public std::enable_shared_from_this<EnrolmentServer> {
       : context_(std::move(context)), authority_(std::move(authority)), options_(std::move(options)) {}
 
   void adopt(std::shared_ptr<TlsStream> stream) {
-    if (open_ >= kMaxAtOnce) {
-      context_->warn("refused an enrolment from {}: {} are under way", stream->peer_address(), open_);
+    if (streams_.size() >= kMaxAtOnce) {
+      context_->warn("refused an enrolment from {}: {} are under way", stream->peer_address(), streams_.size());
       return stream->close({ErrorCode::exhausted, "too many enrolments at once"});
     }
-    ++open_;
+    streams_.insert(stream);
     spawn(context_->io, shared_from_this(), serve(std::move(stream)));
+  }
+
+  void stop() {
+    for (const auto& stream : streams_) stream->close({ErrorCode::unavailable, "this agent stops"});
   }
 
  private:
@@ -57,7 +62,7 @@ class EnrolmentServer : public std::enable_shared_from_this<EnrolmentServer> {
       if (!sent) context_->warn("enrolment from {}: {}", stream->peer_address(), sent.error().message);
     }
     co_await stream->linger();
-    --open_;
+    streams_.erase(stream);
   }
 
   asio::awaitable<Result<Bytes>> hear(std::shared_ptr<TlsStream> stream) {
@@ -102,13 +107,14 @@ class EnrolmentServer : public std::enable_shared_from_this<EnrolmentServer> {
   OrgAuthority authority_;
   EnrolmentServerOptions options_;
   FailureLimiter limiter_{kFailuresPerAddress, kFailuresAltogether};
-  std::size_t open_ = 0;
+  std::set<std::shared_ptr<TlsStream>> streams_;
 };
 
 }  // namespace
 
 void serve_enrolment(Transport& transport, OrgAuthority authority, EnrolmentServerOptions options) {
   auto server = std::make_shared<EnrolmentServer>(transport.context(), std::move(authority), std::move(options));
+  transport.context()->on_stop.push_back([server] { server->stop(); });
   transport.listener().serve(Protocol::enrol, [server](std::shared_ptr<TlsStream> stream, const PeerIdentity&) {
     server->adopt(std::move(stream));
   });

@@ -20,6 +20,8 @@ struct NetContext {
   TransportStats stats;
   /// Where every stream reads into: nothing stays in it over a suspension.
   Bytes read_buffer = Bytes(64 * 1024);
+  /// Called once, when the transport ends: each server ends its connections.
+  std::vector<std::function<void()>> on_stop;
 
   /// Logs a warning when there is a log.
   template <class... Args>

@@ -24,11 +24,20 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr Duration kLinger = milliseconds(500);
 constexpr std::size_t kLingerBytes = 64 * 1024;
 
+// A peer that vanishes without a word is noticed after so long: with bytes under way, or with none.
+constexpr int kUnacknowledgedMs = 15'000, kKeepAliveIdleS = 30, kKeepAliveIntervalS = 5;
+
 void tune(tcp::socket& socket) {
   boost::system::error_code ignored;
   // Before the handshake: with Nagle's algorithm the first message takes tens of milliseconds.
   socket.set_option(tcp::no_delay(true), ignored);
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  auto set = [&](int option, int value) {
+    setsockopt(socket.native_handle(), IPPROTO_TCP, option, &value, sizeof value);
+  };
+  set(TCP_KEEPIDLE, kKeepAliveIdleS);
+  set(TCP_KEEPINTVL, kKeepAliveIntervalS);
+  set(TCP_USER_TIMEOUT, kUnacknowledgedMs);
   socket.native_non_blocking(true, ignored);
 }
 

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,7 +49,7 @@ class TlsStream : public std::enable_shared_from_this<TlsStream> {
 
   /// Closes with `reason` after `delay`, unless called off or set anew.
   void close_after(Duration delay, Error reason);
-  void call_off_close() { deadline_.cancel(); }
+  void call_off_close() { deadline_.expires_at(std::chrono::steady_clock::time_point::max()); }
 
   bool open() const { return socket_.is_open(); }
   SSL* ssl() { return ssl_.get(); }

@@ -23,6 +23,8 @@ Result<std::unique_ptr<Transport>> Transport::start(boost::asio::io_context& io,
 Transport::~Transport() {
   if (listener_) listener_->stop();
   if (pool_) pool_->stop();
+  for (const auto& stop : context_->on_stop) stop();
+  context_->on_stop.clear();
 }
 
 Endpoint Transport::local_endpoint() const { return listener_->local_endpoint(); }

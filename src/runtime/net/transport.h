@@ -25,12 +25,11 @@ struct TransportOptions {
   std::size_t max_connections =
       256;                           ///< Control connections, dialled and accepted; the least recently used goes first.
   std::size_t max_handshakes = 128;  ///< Inbound handshakes at once; the oldest goes first.
-  std::size_t max_queue_bytes = 4 << 20;     ///< Frames waiting for one peer.
-  Duration handshake_timeout = seconds(5);   ///< For connecting and the handshake together.
-  Duration idle_timeout = seconds(60);       ///< A connection without frames, unless kept, is closed.
-  Duration drain_timeout = seconds(2);       ///< How long a closing connection waits for the peer to finish.
-  Duration dead_peer_timeout = seconds(15);  ///< TCP_USER_TIMEOUT: unacknowledged bytes for so long break a connection.
-  Duration backoff_min = milliseconds(50);   ///< Before dialling again after a failure; doubles with each one.
+  std::size_t max_queue_bytes = 4 << 20;    ///< Frames waiting for one peer.
+  Duration handshake_timeout = seconds(5);  ///< For connecting and the handshake together.
+  Duration idle_timeout = seconds(60);      ///< A connection without frames, unless kept, is closed.
+  Duration drain_timeout = seconds(2);      ///< How long a closing connection waits for the peer to finish.
+  Duration backoff_min = milliseconds(50);  ///< Before dialling again after a failure; doubles with each one.
   Duration backoff_max = seconds(5);
   std::shared_ptr<spdlog::logger> log;  ///< Refusals and broken connections are logged here; may be null.
 };
