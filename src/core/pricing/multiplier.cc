@@ -42,6 +42,8 @@ void Multiplier::observe(MonoTime now, Fixed utilisation) {
   current_ = utilisation;
 }
 
+void Multiplier::set_unmet(Fixed share) { unmet_ = std::clamp(share, Fixed::whole(0), Fixed::whole(8)); }
+
 void Multiplier::set_pace(Duration service_time, Duration message_delay) {
   Duration wanted = std::max(service_time, std::min(message_delay, hours(1)) * 4);
   time_constant_ = std::clamp(wanted, config_.time_constant_min, config_.time_constant_max);

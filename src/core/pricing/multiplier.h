@@ -24,8 +24,8 @@ class Multiplier {
   void observe(MonoTime now, Fixed utilisation);
 
   /// Final unmet bids above this node's own price, as a share of its capacity, divided by the number of sellers asked.
-  /// Zero where not known; counting every decline collapses efficiency.
-  void set_unmet(Fixed share) { unmet_ = share; }
+  /// Zero where not known; cut to 0 to 8. Counting every decline would collapse efficiency.
+  void set_unmet(Fixed share);
 
   /// Mean run time of a task here, and the expected time from a price to an award.
   void set_pace(Duration service_time, Duration message_delay);

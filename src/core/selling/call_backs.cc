@@ -29,6 +29,4 @@ void CallBacks::expire(MonoTime now) {
   std::erase_if(askers_, [&](const Asker& asker) { return now - asker.asked_at > kept_for_; });
 }
 
-void CallBacks::erase(std::size_t position) { askers_.erase(askers_.begin() + static_cast<std::ptrdiff_t>(position)); }
-
 }  // namespace abacus

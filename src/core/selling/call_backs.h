@@ -28,7 +28,6 @@ class CallBacks {
 
   /// Oldest first.
   const std::deque<Asker>& askers() const { return askers_; }
-  void erase(std::size_t position);
 
  private:
   std::deque<Asker>::iterator find(const NodeId& buyer, NegotiationId negotiation);

@@ -54,6 +54,11 @@ void QuoteBook::expire(MonoTime now) {
   }
 }
 
+std::optional<MonoTime> QuoteBook::next_expiry() const {
+  if (expiries_.empty()) return std::nullopt;
+  return expiries_.begin()->first;
+}
+
 void QuoteBook::drop(std::uint64_t quote) {
   Entry* found = entry(quote);
   if (found == nullptr || !found->live) return;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class QuoteBook {
     std::vector<DeviceNeed> devices;
   };
   bool any_counted() const { return !counted_.empty(); }
+  /// When the next quote of any kind expires.
+  std::optional<MonoTime> next_expiry() const;
   /// Of those marked as counting.
   Out counted_out(const NodeId& except) const;
   /// CPU of all of them, marked or not.

@@ -237,6 +237,8 @@ void QuoteDesk::serve_waiting(Duration free_in, Now now, Effects& fx) {
       return;
     }
   }
+  // What is promised to others may come free again without a lease ending.
+  if (book_.any_counted()) call_at_ = std::max(*book_.next_expiry() + nanoseconds(1), now.mono + config_.call_back_pause);
 }
 
 }  // namespace abacus
