@@ -1,3 +1,4 @@
+// Parsing and applying a declared capacity, part by part.
 #include "runtime/devices/capacity_text.h"
 
 #include <algorithm>
@@ -186,7 +187,8 @@ std::vector<DeviceEntry> merged(const std::vector<DeviceEntry>& devices) {
 Status settle_devices(const std::vector<Part>& parts, const HostInventory& found, HostInventory& result) {
   result.devices = merged(result.devices);
   for (DeviceEntry& device : result.devices) {
-    auto real = std::find_if(found.devices.begin(), found.devices.end(), [&](const auto& one) { return alike(one, device); });
+    auto real =
+        std::find_if(found.devices.begin(), found.devices.end(), [&](const auto& one) { return alike(one, device); });
     if (real == found.devices.end()) continue;
     if (device.count > real->count) {
       auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part& one) { return one.key == device.kind; });

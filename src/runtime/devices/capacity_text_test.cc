@@ -1,3 +1,4 @@
+// Declarations against a made-up machine: less, more, devices, simulated ones, mistakes.
 #include "runtime/devices/capacity_text.h"
 
 #include <gmock/gmock.h>
@@ -38,8 +39,9 @@ TEST(CapacityText, DeclaresLess) {
 }
 
 TEST(CapacityText, RefusesMoreThanThereIsUnlessToldTwice) {
-  EXPECT_EQ(bad("cpu=9"),
-            "capacity 'cpu=9': this machine has 8 CPU; declare at most that, or write cpu=9! to promise more than it has");
+  EXPECT_EQ(
+      bad("cpu=9"),
+      "capacity 'cpu=9': this machine has 8 CPU; declare at most that, or write cpu=9! to promise more than it has");
   EXPECT_THAT(bad("cpu=1,memory=1TiB"), HasSubstr("capacity 'memory=1TiB': this machine has 64 GiB of memory"));
   EXPECT_EQ(good("cpu=16!,memory=1TiB!").cpu_milli, 16000u);
 }
@@ -79,14 +81,16 @@ TEST(CapacityText, SaysWhatIsWrong) {
   EXPECT_THAT(bad("cpu=1,cpu=2"), HasSubstr("declared twice"));
   EXPECT_THAT(bad("cpu=fast"), HasSubstr("cpu=0.5"));
   EXPECT_THAT(bad("memory=4 parsecs"), HasSubstr("capacity 'memory=4 parsecs'"));
-  for (const char* text : {"", "cpu", "cpu=", "=2", "cpu=1,", ",cpu=1", "cpu=0", "cpu=0.0001", "cpu=-1", "gpu=1:", "gpu=x", "cpu=1!!"}) {
+  for (const char* text :
+       {"", "cpu", "cpu=", "=2", "cpu=1,", ",cpu=1", "cpu=0", "cpu=0.0001", "cpu=-1", "gpu=1:", "gpu=x", "cpu=1!!"}) {
     EXPECT_FALSE(bad(text).empty());
   }
 }
 
 TEST(CapacityText, AnyTextIsAnsweredWithinTheMachine) {
   rc::check([] {
-    auto text = *rc::gen::container<std::string>(rc::gen::element('c', 'p', 'u', '=', ',', '1', '.', ':', 'g', '0', 'k'));
+    auto text =
+        *rc::gen::container<std::string>(rc::gen::element('c', 'p', 'u', '=', ',', '1', '.', ':', 'g', '0', 'k'));
     auto result = apply_capacity(text, machine());
     if (result) RC_ASSERT(result->cpu_milli <= machine().cpu_milli && result->cpu_milli > 0u);
   });

@@ -1,3 +1,4 @@
+// Reading each maker's corner of /sys and /proc.
 #include "runtime/devices/device_probe.h"
 
 #include <fmt/format.h>
@@ -115,7 +116,8 @@ void Collector::nvidia() {
     std::string minor = value_of(information, "Device Minor");
     std::string node = "/dev/nvidia" + minor;
     if (minor.empty() || !exists(node)) {
-      inventory_.notes.push_back(fmt::format("NVIDIA GPU {} has no device node {}, so no task could use it", address, node));
+      inventory_.notes.push_back(
+          fmt::format("NVIDIA GPU {} has no device node {}, so no task could use it", address, node));
       continue;
     }
     auto index = static_cast<std::uint32_t>(std::strtoul(minor.c_str(), nullptr, 10));
@@ -197,8 +199,8 @@ void Collector::note_unseen() {
     if (!display || seen_.contains(address)) continue;
     const char* maker = vendor == kNvidia ? "NVIDIA" : vendor == kAmd ? "AMD" : vendor == kIntel ? "Intel" : nullptr;
     if (maker == nullptr) continue;  // Server management chips and virtual displays.
-    inventory_.notes.push_back(
-        fmt::format("{} GPU {} ({}) is on the PCI bus, but no driver offers it for computing", maker, address, pci_model(device)));
+    inventory_.notes.push_back(fmt::format("{} GPU {} ({}) is on the PCI bus, but no driver offers it for computing",
+                                           maker, address, pci_model(device)));
   }
 }
 

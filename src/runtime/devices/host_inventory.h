@@ -9,8 +9,8 @@ namespace abacus {
 
 /// `count` devices that are alike.
 struct DeviceEntry {
-  std::string kind;                    ///< "gpu", "fpga" or "accel".
-  std::string model;                   ///< As its driver names it, or "VENDOR-DEVICE" in PCI numbers.
+  std::string kind;   ///< "gpu", "fpga" or "accel".
+  std::string model;  ///< As its driver names it, or "VENDOR-DEVICE" in PCI numbers.
   std::uint32_t count = 0;
   std::uint64_t memory_bytes = 0;      ///< Of one; 0 where nobody tells.
   bool simulated = false;              ///< Declared, not found; runs nothing.

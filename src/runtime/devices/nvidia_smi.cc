@@ -1,3 +1,4 @@
+// Running nvidia-smi with a time limit, and reading its table.
 #include "runtime/devices/nvidia_smi.h"
 
 #include <fcntl.h>
@@ -40,8 +41,8 @@ std::string kernel_bus_id(std::string_view bus_id) {
 }
 
 Result<pid_t> start(const std::string& program, int output) {
-  const char* argv[] = {program.c_str(), "--query-gpu=index,pci.bus_id,name,memory.total", "--format=csv,noheader,nounits",
-                        nullptr};
+  const char* argv[] = {program.c_str(), "--query-gpu=index,pci.bus_id,name,memory.total",
+                        "--format=csv,noheader,nounits", nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);

@@ -1,3 +1,4 @@
+// CPU and memory as /proc and the cgroups tell them.
 #include "runtime/devices/probe.h"
 
 #include <sys/statvfs.h>
@@ -52,8 +53,9 @@ std::optional<std::uint64_t> quota_milli(const CgroupBranch& branch, const std::
   std::string text = read_small_file(path + (branch.version == 2 ? "/cpu.max" : "/cpu.cfs_quota_us")).value_or("");
   auto quota = leading_number(text);  // "max" and "-1" are no quota.
   std::size_t blank = text.find(' ');
-  auto period = branch.version == 2 ? leading_number(blank == std::string::npos ? "" : std::string_view(text).substr(blank))
-                                    : leading_number(read_small_file(path + "/cpu.cfs_period_us").value_or(""));
+  auto period = branch.version == 2
+                    ? leading_number(blank == std::string::npos ? "" : std::string_view(text).substr(blank))
+                    : leading_number(read_small_file(path + "/cpu.cfs_period_us").value_or(""));
   if (!quota || !period || *period == 0) return std::nullopt;
   return *quota * 1000 / *period;
 }
@@ -74,7 +76,7 @@ std::uint64_t tightest(const CgroupBranch& branch, std::uint64_t most, F limit_o
 }
 
 std::uint64_t free_bytes(const std::string& directory) {
-  struct statvfs info{};
+  struct statvfs info {};
   return ::statvfs(directory.c_str(), &info) == 0 ? std::uint64_t{info.f_bavail} * info.f_frsize : 0;
 }
 

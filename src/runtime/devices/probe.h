@@ -9,9 +9,9 @@
 namespace abacus {
 
 struct ProbeOptions {
-  std::string root = "/";                     ///< Where proc, sys, dev and usr lie; a made-up machine in tests.
-  std::string disk_directory = "/";           ///< Whose free space counts. Not below `root`.
-  Duration program_limit = seconds(10);       ///< For nvidia-smi, which can hang on a broken GPU.
+  std::string root = "/";                ///< Where proc, sys, dev and usr lie; a made-up machine in tests.
+  std::string disk_directory = "/";      ///< Whose free space counts. Not below `root`.
+  Duration program_limit = seconds(10);  ///< For nvidia-smi, which can hang on a broken GPU.
 };
 
 /// Blocking; as long as `program_limit` at worst, milliseconds where no NVIDIA driver is loaded. Needs no privilege.

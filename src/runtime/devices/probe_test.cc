@@ -113,8 +113,9 @@ TEST_F(ProbeTest, FindsNvidiaGpus) {
           "echo '1, 00000000:AF:00.0, NVIDIA A100-SXM4-40GB, 40960'\n");
   HostInventory host = probe();
   ASSERT_EQ(host.devices.size(), 1u);
-  EXPECT_EQ(host.devices[0], (DeviceEntry{"gpu", "NVIDIA A100-SXM4-40GB", 2, 40ull << 30, false,
-                                          {"/dev/nvidia0", "/dev/nvidia1"}, {0, 1}}));
+  EXPECT_EQ(
+      host.devices[0],
+      (DeviceEntry{"gpu", "NVIDIA A100-SXM4-40GB", 2, 40ull << 30, false, {"/dev/nvidia0", "/dev/nvidia1"}, {0, 1}}));
 }
 
 TEST_F(ProbeTest, OutlivesABrokenNvidiaSmi) {
@@ -140,7 +141,8 @@ TEST_F(ProbeTest, FindsAmdGpus) {
   std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
   file(nodes + "0/properties", "cpu_cores_count 64\nsimd_count 0\n");
   file(nodes + "1/properties",
-       "cpu_cores_count 0\nsimd_count 440\nvendor_id 4098\ndevice_id 29711\nlocation_id 25344\ndomain 0\ndrm_render_minor 128\n");
+       "cpu_cores_count 0\nsimd_count 440\nvendor_id 4098\ndevice_id 29711\nlocation_id 25344\ndomain "
+       "0\ndrm_render_minor 128\n");
   file(nodes + "1/name", "aldebaran\n");
   file(nodes + "1/mem_banks/0/properties", "heap_type 1\nsize_in_bytes 68702699520\n");
   file(nodes + "1/mem_banks/1/properties", "heap_type 0\nsize_in_bytes 1\n");
@@ -169,7 +171,8 @@ TEST_F(ProbeTest, FindsIntelGpusFpgasAndOtherAccelerators) {
 }
 
 TEST(NvidiaSmi, SkipsWhatIsNoAnswer) {
-  auto gpus = parse_nvidia_smi("No devices were found\n\n0, 00000000:0F:01.0, NVIDIA GB10, [N/A]\n,,,\n1,2\n7, 0000:0A:00.0, A, B, 16\n");
+  auto gpus = parse_nvidia_smi(
+      "No devices were found\n\n0, 00000000:0F:01.0, NVIDIA GB10, [N/A]\n,,,\n1,2\n7, 0000:0A:00.0, A, B, 16\n");
   ASSERT_EQ(gpus.size(), 2u);
   EXPECT_EQ(gpus[0], (NvidiaGpu{0, "0000:0f:01.0", "NVIDIA GB10", 0}));
   EXPECT_EQ(gpus[1], (NvidiaGpu{7, "0000:0a:00.0", "A, B", 16u << 20}));

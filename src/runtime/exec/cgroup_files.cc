@@ -1,3 +1,4 @@
+// Reading, killing and removing cgroups through their files.
 #include "runtime/exec/cgroup_files.h"
 
 #include <dirent.h>

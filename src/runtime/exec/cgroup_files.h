@@ -17,7 +17,7 @@ struct CgroupBranch {
   bool cpuacct = false;  ///< Version 1 only; version 2 meters CPU in every group.
   bool memory = false;
   bool pids = false;
-  std::string path;      ///< An existing directory in which groups may be made.
+  std::string path;  ///< An existing directory in which groups may be made.
 
   bool operator==(const CgroupBranch&) const = default;
 

@@ -28,18 +28,18 @@ enum class Limits { none, cgroup };
 struct LaunchSpec {
   LeaseId lease;
   AttemptId attempt;
-  std::vector<std::string> argv;     ///< The command; a name without '/' is looked up in PATH of `env`.
-  std::vector<std::string> env;      ///< "K=V", the whole environment; ABACUS_SHIM_TASK is added.
-  std::string work_dir;              ///< Empty (usual): AttemptPaths::work, created when missing and deleted by forget.
-                                     ///< Otherwise an existing folder of the caller's, never deleted.
+  std::vector<std::string> argv;  ///< The command; a name without '/' is looked up in PATH of `env`.
+  std::vector<std::string> env;   ///< "K=V", the whole environment; ABACUS_SHIM_TASK is added.
+  std::string work_dir;           ///< Empty (usual): AttemptPaths::work, created when missing and deleted by forget.
+                                  ///< Otherwise an existing folder of the caller's, never deleted.
   Limits limits = Limits::cgroup;
-  std::uint32_t cpu_milli = 0;       ///< CPU time a second, in thousandths of a CPU; 0: no limit.
-  std::uint64_t memory_bytes = 0;    ///< 0: no limit. Beyond it the kernel kills the task.
-  std::uint32_t pids_max = 0;        ///< Processes and threads; 0: no limit.
+  std::uint32_t cpu_milli = 0;                 ///< CPU time a second, in thousandths of a CPU; 0: no limit.
+  std::uint64_t memory_bytes = 0;              ///< 0: no limit. Beyond it the kernel kills the task.
+  std::uint32_t pids_max = 0;                  ///< Processes and threads; 0: no limit.
   std::uint64_t output_cap_bytes = 64u << 20;  ///< Of each of stdout and stderr; what is beyond is read and dropped.
-  Duration time_limit;               ///< After this the task is interrupted; 0: none.
-  Duration grace = seconds(30);      ///< From SIGTERM to SIGKILL when the time limit or the lease's end interrupts.
-  std::vector<std::uint32_t> cpus;   ///< CPUs it may use; empty: all.
+  Duration time_limit;                         ///< After this the task is interrupted; 0: none.
+  Duration grace = seconds(30);     ///< From SIGTERM to SIGKILL when the time limit or the lease's end interrupts.
+  std::vector<std::uint32_t> cpus;  ///< CPUs it may use; empty: all.
 };
 
 /// Where an attempt's files are. A stream that printed nothing has no file.
@@ -84,7 +84,7 @@ struct FoundAttempt {
   bool ended = false;
   std::uint32_t pid = 0;  ///< While it runs.
   WallTime started;
-  ExitRecord record;      ///< Once it has ended.
+  ExitRecord record;  ///< Once it has ended.
 };
 
 /// `live` false: the lease broke meanwhile; what it lists has ended, whatever else ran in it has been killed.

@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
-#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -57,8 +57,9 @@ class ExecutorFixture : public ::testing::Test {
 
   void make_executor() {
     executor_.reset();
-    ProcessExecutorOptions options{root_, default_shim_program(), orphan_limit_, report_};
-    executor_ = std::make_unique<ProcessExecutor>(io_.get_executor(), options, [this](ExecEvent event) { note(event); });
+    ProcessExecutorOptions options{root_, default_shim_program(), orphan_limit_, answer_limit_, report_};
+    executor_ =
+        std::make_unique<ProcessExecutor>(io_.get_executor(), options, [this](ExecEvent event) { note(event); });
   }
 
   void note(const ExecEvent& event) {
@@ -83,7 +84,8 @@ class ExecutorFixture : public ::testing::Test {
   LeaseId open(std::uint32_t slots = 4, Duration until_end = minutes(10)) {
     static std::uint8_t next = 1;
     LeaseSpec spec;
-    spec.lease.bytes = {0xab, next++, static_cast<std::uint8_t>(::getpid()), static_cast<std::uint8_t>(::getpid() >> 8)};
+    spec.lease.bytes = {0xab, next++, static_cast<std::uint8_t>(::getpid()),
+                        static_cast<std::uint8_t>(::getpid() >> 8)};
     auto now = std::chrono::system_clock::now().time_since_epoch();
     spec.deadline = WallTime{std::chrono::nanoseconds(now).count()} + until_end;
     spec.slots = slots;
@@ -159,6 +161,7 @@ class ExecutorFixture : public ::testing::Test {
   std::string root_;
   IsolationReport report_;
   Duration orphan_limit_ = minutes(5);
+  Duration answer_limit_ = seconds(30);
   std::unique_ptr<ProcessExecutor> executor_;
   std::map<AttemptId, AttemptStarted> started_;
   std::map<AttemptId, ExitRecord> ended_;

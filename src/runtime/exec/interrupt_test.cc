@@ -34,8 +34,9 @@ TEST_P(InterruptTest, LeavesTimeToEnd) {
 TEST_P(InterruptTest, ReachesEveryProcessOfTheTask) {
   LeaseId lease = open();
   // The shell dies of SIGTERM at once; its child, in a session of its own, still gets the signal and its time.
-  launch(task(lease, 0, "setsid bash -c 'trap \"sleep 0.2; echo saved; exit 0\" TERM; echo ready; "
-                        "while true; do sleep 0.02; done' & wait"));
+  launch(task(lease, 0,
+              "setsid bash -c 'trap \"sleep 0.2; echo saved; exit 0\" TERM; echo ready; "
+              "while true; do sleep 0.02; done' & wait"));
   ASSERT_TRUE(until([&] { return out(lease, 0) == "ready\n"; }));
   ASSERT_TRUE(executor_->interrupt(attempt(0), seconds(30)));
   ASSERT_TRUE(until([&] { return ended_.contains(attempt(0)); }));
@@ -81,7 +82,8 @@ TEST_P(InterruptTest, KillsADaemonThatHidItsOrigin) {
 
 TEST_P(InterruptTest, KillsAForkStorm) {
   LeaseId lease = open();
-  LaunchSpec spec = task(lease, 0, "trap '' TERM; for i in 1 2 3 4; do (while true; do (sleep 0.01 &) ; sleep 0.002; done) & done; wait");
+  LaunchSpec spec = task(
+      lease, 0, "trap '' TERM; for i in 1 2 3 4; do (while true; do (sleep 0.01 &) ; sleep 0.002; done) & done; wait");
   spec.time_limit = milliseconds(500);
   spec.grace = milliseconds(100);
   ExitRecord record = run(spec);

@@ -1,3 +1,4 @@
+// Finding cgroup hierarchies, and trying what they can do.
 #include "runtime/exec/isolation.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// What this host can enforce on a task, found by trying it: cgroup version 2 or 1, whichever controllers are really there.
+// What this host can enforce on a task, found by trying it: cgroup version 2 or 1, whichever controllers are really
+// there.
 #pragma once
 
 #include <string>

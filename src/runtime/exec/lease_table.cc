@@ -1,3 +1,4 @@
+// Looking up leases and attempts.
 #include "runtime/exec/lease_table.h"
 
 namespace abacus {

@@ -32,9 +32,9 @@ struct LeaseEntry {
   LeaseState state = LeaseState::live;
   std::shared_ptr<ShimLink> link;
   std::uint32_t shim_pid = 0;
-  int reconnects = 0;            ///< Since the last complete listing.
-  bool clearing = false;         ///< The shim is gone, its remains are being cleared away.
-  bool adopting = false;         ///< adopt() still collects: news goes there instead of to the sink.
+  int reconnects = 0;                  ///< Since the last complete listing.
+  bool clearing = false;               ///< The shim is gone, its remains are being cleared away.
+  bool adopting = false;               ///< adopt() still collects: news goes there instead of to the sink.
   std::vector<CgroupBranch> branches;  ///< Where its cgroups are.
 };
 

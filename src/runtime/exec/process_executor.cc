@@ -1,3 +1,4 @@
+// The process executor: one connection a lease, commands down, news up, remains cleared away.
 #include "runtime/exec/process_executor.h"
 
 #include <sys/stat.h>
@@ -253,7 +254,7 @@ Status ProcessExecutor::Impl::end_lease(const LeaseId& lease) {
   entry->state = LeaseState::ending;
   if (alive) {
     entry->link->send(wire::Close{true});
-    after(kAnswerLimit, [lease](Impl& self) { self.force_end(lease); });
+    after(std::chrono::nanoseconds(options_.answer_limit.ns), [lease](Impl& self) { self.force_end(lease); });
   } else if (!clearing) {
     entry->clearing = true;
     boost::asio::post(executor_, [self = shared_from_this(), lease] { self->clear(lease, 0); });
@@ -392,7 +393,7 @@ void ProcessExecutor::Impl::adopt(std::function<void(std::vector<FoundLease>)> d
     for (const LeaseId& lease : found) self->adopt_lease(lease);
     if (found.empty()) self->adoption_answered({});
   });
-  after(kAnswerLimit, [found](Impl& self) {
+  after(std::chrono::nanoseconds(options_.answer_limit.ns), [found](Impl& self) {
     for (const LeaseId& lease : found) {
       if (self.adoption_ && self.adoption_->waiting.contains(lease)) self.force_end(lease);
     }

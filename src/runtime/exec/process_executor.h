@@ -10,9 +10,10 @@
 namespace abacus {
 
 struct ProcessExecutorOptions {
-  std::string root;                     ///< Folder of the leases' folders, made when missing; absolute. One agent's alone.
-  std::string shim_program;             ///< Path of abacus-shim; see default_shim_program.
+  std::string root;          ///< Folder of the leases' folders, made when missing; absolute. One agent's alone.
+  std::string shim_program;  ///< Path of abacus-shim; see default_shim_program.
   Duration orphan_limit = minutes(10);  ///< How long past its deadline a lease waits for its agent.
+  Duration answer_limit = seconds(10);  ///< For a shim to tell its state or to end; then it is ended by force.
   IsolationReport isolation;            ///< From probe_isolation(); empty branches: no cgroups at all.
 };
 

@@ -167,7 +167,7 @@ TEST_F(ProcessExecutorTest, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(ProcessExecutorTest, SaysWhenTheShimProgramIsMissing) {
-  ProcessExecutorOptions options{root_, "/no/such/abacus-shim", minutes(1), report_};
+  ProcessExecutorOptions options{root_, "/no/such/abacus-shim", minutes(1), seconds(10), report_};
   ProcessExecutor broken(io_.get_executor(), options, [](const ExecEvent&) {});
   LeaseSpec spec;
   spec.lease.bytes = {7};
@@ -179,7 +179,7 @@ TEST_F(ProcessExecutorTest, SaysWhenTheShimProgramIsMissing) {
 
 TEST_F(ProcessExecutorTest, WorksInAFolderWithAVeryLongName) {
   std::string deep = root_ + "/" + std::string(120, 'd') + "/" + std::string(120, 'e');
-  ProcessExecutorOptions options{deep, default_shim_program(), minutes(1), report_};
+  ProcessExecutorOptions options{deep, default_shim_program(), minutes(1), seconds(10), report_};
   ProcessExecutor executor(io_.get_executor(), options, [this](ExecEvent event) { note(event); });
   LeaseSpec spec;
   spec.lease.bytes = {8};

@@ -1,3 +1,4 @@
+// Entries with checksums: appended, synced, read back, compacted.
 #include "runtime/exec/record_log.h"
 
 #include <fcntl.h>
@@ -10,7 +11,8 @@ namespace abacus {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
-constexpr std::size_t kCompactAbove = 4096;  ///< Entries; below this a rewrite is not worth its sync.
+constexpr std::size_t kFillBytes = 64 * 1024;  ///< Some four hundred records.
+constexpr std::size_t kCompactAbove = 4096;    ///< Entries; below this a rewrite is not worth its sync.
 
 std::uint32_t checksum(std::string_view bytes) {
   std::uint32_t hash = 2166136261u;
@@ -44,11 +46,13 @@ std::string read_all(int fd) {
   return bytes;
 }
 
-bool write_all(int fd, std::string_view bytes) {
+bool write_all(int fd, std::string_view bytes, std::uint64_t at) {
   while (!bytes.empty()) {
-    ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (n < 0 && errno != EINTR) return false;
-    if (n > 0) bytes.remove_prefix(static_cast<std::size_t>(n));
+    if (n <= 0) continue;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    at += static_cast<std::uint64_t>(n);
   }
   return true;
 }
@@ -104,11 +108,12 @@ RecordLog::~RecordLog() {
 
 bool RecordLog::open(const std::string& path) {
   path_ = path;
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd_ < 0) return false;
   std::string bytes = read_all(fd_);
   std::size_t good = parse_into(bytes, records_, entries_);
   if (good < bytes.size() && ::ftruncate(fd_, static_cast<off_t>(good)) != 0) return false;
+  end_ = filled_ = good;
   return ::fsync(fd_) == 0 && sync_parent(path);
 }
 
@@ -126,20 +131,19 @@ void RecordLog::forget(const AttemptId& attempt) {
 
 bool RecordLog::commit() {
   if (entries_ > kCompactAbove && entries_ > 4 * records_.size()) return compact();
-  return pending_.empty() || (write_pending() && ::fdatasync(fd_) == 0);
+  if (pending_.empty()) return true;
+  // A write that fails leaves a torn entry where the next try writes, or nothing.
+  if (!fill_ahead(end_ + pending_.size()) || !write_all(fd_, pending_, end_) || ::fdatasync(fd_) != 0) return false;
+  end_ += pending_.size();
+  pending_.clear();
+  return true;
 }
 
-bool RecordLog::write_pending() {
-  struct stat before {};
-  if (::fstat(fd_, &before) != 0) return false;
-  if (!write_all(fd_, pending_)) {
-    int error = errno;
-    // Half an entry in the middle would hide all that follow, so a failed write leaves no trace.
-    if (::ftruncate(fd_, before.st_size) != 0) return false;
-    errno = error;
-    return false;
-  }
-  pending_.clear();
+bool RecordLog::fill_ahead(std::uint64_t needed) {
+  if (needed <= filled_) return true;
+  std::string zeros(needed - filled_ + kFillBytes, '\0');
+  if (!write_all(fd_, zeros, filled_) || ::fsync(fd_) != 0) return false;
+  filled_ += zeros.size();
   return true;
 }
 
@@ -147,9 +151,9 @@ bool RecordLog::compact() {
   std::string content;
   for (const auto& [attempt, record] : records_) append_entry(content, wire::Ended{attempt, record});
   std::string fresh = path_ + ".new";
-  int fd = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  int fd = ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return false;
-  if (!write_all(fd, content) || ::fsync(fd) != 0 || ::rename(fresh.c_str(), path_.c_str()) != 0 ||
+  if (!write_all(fd, content, 0) || ::fsync(fd) != 0 || ::rename(fresh.c_str(), path_.c_str()) != 0 ||
       !sync_parent(path_)) {
     ::close(fd);
     return false;
@@ -158,6 +162,7 @@ bool RecordLog::compact() {
   fd_ = fd;
   pending_.clear();
   entries_ = records_.size();
+  end_ = filled_ = content.size();
   return true;
 }
 

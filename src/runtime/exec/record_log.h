@@ -1,7 +1,8 @@
 // The exit records of one lease on disk: an append-only file that survives the shim, the agent and a power cut.
 //
-// Each entry is `u32 length, u32 checksum, bytes`, the bytes being one wire frame content: Ended stores a record, Forget
-// withdraws it. The file ends at the first entry that is short or whose checksum (FNV-1a, 32 bit) is wrong: a torn write.
+// Each entry is `u32 length, u32 checksum, bytes`, the bytes being one wire frame content: Ended stores a record,
+// Forget withdraws it. The records end at the first entry that is short or whose checksum (FNV-1a, 32 bit) is wrong: a
+// torn write, or the zeros with which the file is filled ahead so that a sync need not touch the file system's journal.
 #pragma once
 
 #include <map>
@@ -44,14 +45,16 @@ class RecordLog {
   bool commit();
 
  private:
-  bool write_pending();
+  bool fill_ahead(std::uint64_t needed);
   bool compact();
 
   std::string path_;
   int fd_ = -1;
   std::string pending_;
   RecordMap records_;
-  std::size_t entries_ = 0;  ///< In the file, withdrawn ones included.
+  std::size_t entries_ = 0;   ///< In the file, withdrawn ones included.
+  std::uint64_t end_ = 0;     ///< Where the next entry goes.
+  std::uint64_t filled_ = 0;  ///< Up to where the file is filled ahead.
 };
 
 }  // namespace abacus

@@ -68,7 +68,8 @@ TEST_F(RecoveryTest, WorkSurvivesTheAgentsKill) {
   pid_t agent = ::fork();
   if (agent == 0) {
     boost::asio::io_context io;
-    ProcessExecutor inner(io.get_executor(), {root_, default_shim_program(), minutes(5), report_}, [](const ExecEvent&) {});
+    ProcessExecutor inner(io.get_executor(), {root_, default_shim_program(), minutes(5), seconds(10), report_},
+                          [](const ExecEvent&) {});
     LeaseSpec spec{lease, WallTime{std::numeric_limits<std::int64_t>::max() / 2}, 2};
     if (!inner.open_lease(spec) || !inner.launch(shell(lease, 0, "echo $$; sleep 1.5; exit 12"))) ::_exit(1);
     io.run_for(std::chrono::minutes(5));
@@ -156,7 +157,8 @@ TEST_F(RecoveryTest, ALeaseNobodyReturnsToEndsByItself) {
   launch(spec);
   pid_t task = printed_pid(lease, 0);
   pid_t shim = shim_of(lease);
-  ASSERT_FALSE(until([&] { return !lost_.empty(); }, std::chrono::milliseconds(1200))) << "the agent decides while it is there";
+  ASSERT_FALSE(until([&] { return !lost_.empty(); }, std::chrono::milliseconds(1200)))
+      << "the agent decides while it is there";
   executor_.reset();
   for (int i = 0; i < 500 && process_lives(shim); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_FALSE(process_lives(shim));
@@ -170,6 +172,8 @@ TEST_F(RecoveryTest, ALeaseNobodyReturnsToEndsByItself) {
 }
 
 TEST_F(RecoveryTest, AShimThatHangsIsEndedByForce) {
+  answer_limit_ = milliseconds(500);
+  make_executor();
   LeaseId lease = open();
   launch(shell(lease, 0, "echo $$; sleep 600"));
   pid_t task = printed_pid(lease, 0);
@@ -178,6 +182,19 @@ TEST_F(RecoveryTest, AShimThatHangsIsEndedByForce) {
   ASSERT_TRUE(until([&] { return closed_.size() == 1; }));
   EXPECT_FALSE(process_lives(task));
   EXPECT_TRUE(std::filesystem::is_empty(root_));
+}
+
+TEST_F(RecoveryTest, AShimThatHangsDoesNotStopTheAdoption) {
+  LeaseId lease = open();
+  launch(shell(lease, 0, "echo $$; sleep 600"));
+  pid_t task = printed_pid(lease, 0);
+  ::kill(shim_of(lease), SIGSTOP);
+  answer_limit_ = milliseconds(500);
+  make_executor();
+  auto adopted = adopt();
+  ASSERT_EQ(adopted.size(), 1u);
+  EXPECT_FALSE(adopted[0].live);
+  EXPECT_FALSE(process_lives(task));
 }
 
 TEST_F(RecoveryTest, MalformedMessagesHarmNobody) {

@@ -1,3 +1,4 @@
+// Socket reads and writes of the agent.
 #include "runtime/exec/shim_link.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Spawning shims and helpers, and ending what remains.
 #include "runtime/exec/shim_process.h"
 
 #include <dirent.h>

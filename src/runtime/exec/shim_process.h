@@ -13,8 +13,8 @@
 
 namespace abacus {
 
-/// Starts `program` for a lease in `directory`, in a session of its own, with `listen_fd` as its socket; the caller closes
-/// its own copy. Returns the pid. Errors: `unavailable`, naming the program and the reason.
+/// Starts `program` for a lease in `directory`, in a session of its own, with `listen_fd` as its socket; the caller
+/// closes its own copy. Returns the pid. Errors: `unavailable`, naming the program and the reason.
 Result<pid_t> start_shim(const std::string& program, const LeaseSpec& spec, const std::string& directory,
                          Duration orphan_limit, const std::vector<CgroupBranch>& branches, int listen_fd);
 
@@ -22,7 +22,8 @@ Result<pid_t> start_shim(const std::string& program, const LeaseSpec& spec, cons
 /// Then calls `then`, unless the io_context ends before.
 void reap_when_ended(const boost::asio::any_io_executor& executor, pid_t pid, std::function<void()> then = {});
 
-/// Deletes a folder tree through a program of its own, since it may be large. Then calls `then`, as reap_when_ended does.
+/// Deletes a folder tree through a program of its own, since it may be large. Then calls `then`, as reap_when_ended
+/// does.
 void delete_in_background(const boost::asio::any_io_executor& executor, const std::string& path,
                           std::function<void()> then);
 
@@ -41,8 +42,8 @@ ShimNote read_shim_note(const std::string& directory);
 /// SIGKILL to the lease's shim, if `pid` is (still) its process.
 void kill_shim(pid_t pid, const LeaseId& lease);
 
-/// Kills whatever still runs of a lease: the members of its cgroups, or, where the host gave it none, the processes that
-/// carry its mark in their environment. Returns how many were found; call again until 0.
+/// Kills whatever still runs of a lease: the members of its cgroups, or, where the host gave it none, the processes
+/// that carry its mark in their environment. Returns how many were found; call again until 0.
 std::size_t kill_lease_processes(const std::vector<CgroupBranch>& branches, const LeaseId& lease);
 
 /// Removes the lease's cgroups once they are empty.

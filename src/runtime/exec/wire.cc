@@ -1,3 +1,4 @@
+// Each message's fields, listed once and visited for writing and for reading.
 #include "runtime/exec/wire.h"
 
 #include <cstring>

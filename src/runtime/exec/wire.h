@@ -43,18 +43,18 @@ struct Hello {
 /// Run a command. Repeating an attempt the shim knows reports its state instead.
 struct Launch {
   AttemptId attempt;
-  std::string folder;                 ///< Base name of the attempt's files in the lease's directory.
-  std::string work_dir;               ///< Where to run; empty: in `folder`, created when missing.
+  std::string folder;    ///< Base name of the attempt's files in the lease's directory.
+  std::string work_dir;  ///< Where to run; empty: in `folder`, created when missing.
   std::vector<std::string> argv;
   std::vector<std::string> env;
-  bool limits = false;                ///< Run in a cgroup of its own with the three limits below (0: no such limit).
+  bool limits = false;  ///< Run in a cgroup of its own with the three limits below (0: no such limit).
   std::uint32_t cpu_milli = 0;
   std::uint64_t memory_bytes = 0;
   std::uint32_t pids_max = 0;
-  std::uint64_t output_cap_bytes = 0; ///< Of each of stdout and stderr.
-  Duration time_limit;                ///< 0: none.
-  Duration grace;                     ///< Between SIGTERM and SIGKILL when the time limit or the lease's end strikes.
-  std::vector<std::uint32_t> cpus;    ///< CPUs it may use; empty: all.
+  std::uint64_t output_cap_bytes = 0;  ///< Of each of stdout and stderr.
+  Duration time_limit;                 ///< 0: none.
+  Duration grace;                      ///< Between SIGTERM and SIGKILL when the time limit or the lease's end strikes.
+  std::vector<std::uint32_t> cpus;     ///< CPUs it may use; empty: all.
   bool operator==(const Launch&) const = default;
 };
 
@@ -123,7 +123,8 @@ class FrameReader {
   /// Takes bytes as they arrive.
   void push(std::string_view bytes) { buffer_.append(bytes); }
 
-  /// The next whole frame's content, valid until the next push; none when more bytes are needed or the stream is broken.
+  /// The next whole frame's content, valid until the next push; none when more bytes are needed or the stream is
+  /// broken.
   std::optional<std::string_view> next();
 
   /// A length above kMaxFrameBytes, or 0, was announced: the stream is beyond repair.

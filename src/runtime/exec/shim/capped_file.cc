@@ -1,3 +1,4 @@
+// Draining a pipe into a file that stops growing.
 #include "runtime/exec/shim/capped_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Socket reads and writes of the shim.
 #include "runtime/exec/shim/connection.h"
 
 #include <sys/socket.h>

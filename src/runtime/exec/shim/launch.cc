@@ -1,3 +1,4 @@
+// The clone, the child before its exec, and the words for what went wrong.
 #include "runtime/exec/shim/launch.h"
 
 #include <sched.h>
@@ -105,7 +106,7 @@ std::vector<std::string> candidates_of(const Command& command) {
 const std::string* existing(const Child& child) {
   for (const std::string& candidate : child.candidates) {
     std::string seen = candidate.starts_with("/") ? candidate : child.command.work_dir + "/" + candidate;
-    struct stat info{};
+    struct stat info {};
     if (::stat(seen.c_str(), &info) == 0) return &candidate;
   }
   return nullptr;
@@ -150,7 +151,7 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 }  // namespace
 
 pid_t launch(const Command& command, std::string& error) {
-  alignas(16) static char stack[kChildStackBytes];  // One child at a time: the parent waits for its exec.
+  alignas(16) char stack[kChildStackBytes];  // This frame outlives the child's use: the clone returns at its exec.
   Child child{command, candidates_of(command), pointers(command.argv), pointers(command.env), {}, ::getpid()};
   CPU_ZERO(&child.cpus);
   for (std::uint32_t cpu : command.cpus) {

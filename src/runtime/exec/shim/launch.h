@@ -11,15 +11,15 @@ namespace abacus::shim {
 
 /// Everything the child needs. File descriptors stay the caller's.
 struct Command {
-  std::vector<std::string> argv;             ///< At least one.
-  std::vector<std::string> env;              ///< "K=V", complete. PATH is looked up here.
+  std::vector<std::string> argv;  ///< At least one.
+  std::vector<std::string> env;   ///< "K=V", complete. PATH is looked up here.
   std::string work_dir;
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  std::vector<int> cgroup_procs_fds;         ///< The child joins each before exec.
-  std::vector<std::uint32_t> cpus;           ///< Affinity; empty: unchanged.
-  std::uint64_t open_files_max = 0;          ///< Soft RLIMIT_NOFILE of the child.
+  std::vector<int> cgroup_procs_fds;  ///< The child joins each before exec.
+  std::vector<std::uint32_t> cpus;    ///< Affinity; empty: unchanged.
+  std::uint64_t open_files_max = 0;   ///< Soft RLIMIT_NOFILE of the child.
 };
 
 /// Runs the command as leader of a session of its own, with default signals and an empty mask, killed by the kernel

@@ -59,10 +59,11 @@ std::optional<ServerOptions> parse_arguments(int argc, char** argv) {
   options.listen_fd = kListenFd;
   for (int i = 1; i < argc; ++i) {
     if (parse_argument(argv[i], options)) continue;
-    std::fprintf(stderr, "abacus-shim: cannot use argument '%s'; this program is started by the abacus agent\n", argv[i]);
+    std::fprintf(stderr, "abacus-shim: cannot use argument '%s'; this program is started by the abacus agent\n",
+                 argv[i]);
     return std::nullopt;
   }
-  struct stat socket{};
+  struct stat socket {};
   if (options.lease_text.empty() || ::fstat(kListenFd, &socket) != 0 || !S_ISSOCK(socket.st_mode)) {
     std::fprintf(stderr, "abacus-shim: is started by the abacus agent, with a lease and a socket\n");
     return std::nullopt;

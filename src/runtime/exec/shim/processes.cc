@@ -1,3 +1,4 @@
+// Walking /proc.
 #include "runtime/exec/shim/processes.h"
 
 #include <dirent.h>

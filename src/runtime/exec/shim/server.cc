@@ -1,3 +1,4 @@
+// The shim's turn: events, timers, sweep, one sync, reports.
 #include "runtime/exec/shim/server.h"
 
 #include <fcntl.h>
@@ -25,9 +26,9 @@ namespace {
 
 constexpr int kEventsPerTurn = 64;
 constexpr std::size_t kScratchBytes = 64 * 1024;
-constexpr std::size_t kUnforgottenMax = 100'000;      ///< Records kept for an agent that never forgets.
-constexpr Duration kRetry = milliseconds(10);          ///< Between looks at processes that are being killed.
-constexpr Duration kLongestSleep = seconds(60);        ///< The wall clock may jump, so the lease's end is looked at anew.
+constexpr std::size_t kUnforgottenMax = 100'000;  ///< Records kept for an agent that never forgets.
+constexpr Duration kRetry = milliseconds(10);     ///< Between looks at processes that are being killed.
+constexpr Duration kLongestSleep = seconds(60);   ///< The wall clock may jump, so the lease's end is looked at anew.
 const char kRecordsFile[] = "records";
 
 bool has_nul(const std::vector<std::string>& texts) {
@@ -267,17 +268,7 @@ void Server::start(const wire::Launch& order) {
 void Server::handle_forget(const wire::Forget& forget) {
   if (tasks_.contains(forget.attempt) || uncommitted_.contains(forget.attempt) || !plain_name(forget.folder)) return;
   log_.forget(forget.attempt);
-  ::unlink((forget.folder + ".stdout").c_str());
-  ::unlink((forget.folder + ".stderr").c_str());
-  // A folder with content may be large; deleting it is left to a program so that the loop goes on.
-  if (::rmdir(forget.folder.c_str()) != 0 && errno != ENOENT) start_helper({"rm", "-rf", "--", forget.folder});
-}
-
-void Server::start_helper(std::vector<std::string> argv) {
-  Command command{std::move(argv), {}, ".", null_fd_, null_fd_, null_fd_, {}, {}, open_files_max_};
-  std::string error;
-  pid_t pid = launch(command, error);
-  if (pid > 0) helpers_.insert(pid);
+  for (const char* suffix : {"", ".stdout", ".stderr"}) janitor_.remove(forget.folder + suffix);
 }
 
 void Server::handle_close(const wire::Close& close) {
@@ -304,14 +295,13 @@ void Server::reap() {
   while (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
     pid_t pid = ended.si_pid;
     auto main = mains_.find(pid);
-    Task* task = main != mains_.end() ? main->second : helpers_.contains(pid) ? nullptr : owner_of(pid);
+    Task* task = main != mains_.end() ? main->second : owner_of(pid);
     if (main != mains_.end()) task->on_main_exit(mono_now());
     int status = 0;
     rusage usage{};
     ::wait4(pid, &status, 0, &usage);
     if (task != nullptr) task->on_reaped(pid, status, usage);
     if (main != mains_.end()) mains_.erase(main);
-    helpers_.erase(pid);
     ended.si_pid = 0;
   }
 }
@@ -325,7 +315,7 @@ Task* Server::owner_of(pid_t orphan) {
 
 std::vector<pid_t> Server::orphans() const {
   std::vector<pid_t> found = children_of(::getpid());
-  std::erase_if(found, [&](pid_t pid) { return mains_.contains(pid) || helpers_.contains(pid); });
+  std::erase_if(found, [&](pid_t pid) { return mains_.contains(pid); });
   return found;
 }
 
@@ -376,7 +366,7 @@ void Server::stop_all() {
 }
 
 bool Server::done() const {
-  if (!tasks_.empty() || !helpers_.empty()) return false;
+  if (!tasks_.empty()) return false;
   if (discard_) return true;
   if (!uncommitted_.empty()) return false;
   return stopping_ || (closing_ && log_.records().empty());
@@ -392,13 +382,7 @@ void Server::leave() {
   cgroups_.remove_all();
   // What nobody has collected stays for the agent's return.
   if (!discard_ && !(closing_ && log_.records().empty())) return;
-  start_helper({"rm", "-rf", "--", options_.directory});
-  while (!helpers_.empty()) {
-    int status = 0;
-    pid_t pid = ::waitpid(-1, &status, 0);
-    if (pid < 0 && errno != EINTR) return;
-    helpers_.erase(pid);
-  }
+  janitor_.remove(options_.directory);  // After what it still has to do; its end is waited for.
 }
 
 }  // namespace abacus::shim

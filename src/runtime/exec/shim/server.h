@@ -9,6 +9,7 @@
 
 #include "runtime/exec/record_log.h"
 #include "runtime/exec/shim/connection.h"
+#include "runtime/exec/shim/janitor.h"
 #include "runtime/exec/shim/task.h"
 #include "runtime/exec/shim/task_cgroup.h"
 
@@ -17,11 +18,11 @@ namespace abacus::shim {
 /// What the agent fixes when it opens the lease.
 struct ServerOptions {
   LeaseId lease;
-  std::string lease_text;               ///< The lease's id as text: names its cgroups and marks its processes.
-  std::string directory;                ///< The lease's directory, absolute; also the working directory.
+  std::string lease_text;  ///< The lease's id as text: names its cgroups and marks its processes.
+  std::string directory;   ///< The lease's directory, absolute; also the working directory.
   int listen_fd = -1;
-  WallTime deadline;                    ///< The lease's end.
-  Duration orphan_limit;                ///< How long past its end it waits for an agent.
+  WallTime deadline;      ///< The lease's end.
+  Duration orphan_limit;  ///< How long past its end it waits for an agent.
   std::uint32_t slots = 1;
   std::vector<CgroupBranch> branches;
 };
@@ -57,7 +58,6 @@ class Server {
 
   std::string refusal(const wire::Launch& order) const;
   void start(const wire::Launch& order);
-  void start_helper(std::vector<std::string> argv);
   void drain(int fd);
   void watch(int fd, std::uint32_t events);
   void reap();
@@ -74,13 +74,13 @@ class Server {
   ServerOptions options_;
   TaskCgroups cgroups_;
   RecordLog log_;
+  Janitor janitor_;
   Connection agent_;
   bool greeted_ = false;
   WallTime alone_since_;
   std::map<AttemptId, std::unique_ptr<Task>> tasks_;
   std::map<pid_t, Task*> mains_;
   std::map<int, Task*> pipes_;
-  std::set<pid_t> helpers_;
   std::set<AttemptId> uncommitted_;  ///< Ended, their records not on disk yet.
   std::vector<char> scratch_;
   int epoll_fd_ = -1;

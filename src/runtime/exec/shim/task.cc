@@ -1,3 +1,4 @@
+// A task's signals, sweep and record.
 #include "runtime/exec/shim/task.h"
 
 #include <signal.h>

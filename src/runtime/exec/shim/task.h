@@ -18,8 +18,9 @@ namespace abacus::shim {
 
 inline constexpr MonoTime kNever{std::numeric_limits<std::int64_t>::max()};
 
-/// States: running (the main process lives), then ending (it is reaped; others of the task may live) until sweep() finds none.
-/// While an interrupted task's grace lasts, the others may end by themselves; otherwise they are killed at once.
+/// States: running (the main process lives), then ending (it is reaped; others of the task may live) until sweep()
+/// finds none. While an interrupted task's grace lasts, the others may end by themselves; otherwise they are killed at
+/// once.
 class Task {
  public:
   /// `marker` is the environment entry that tells this task's processes from those of its neighbours.

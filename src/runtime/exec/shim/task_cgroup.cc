@@ -1,3 +1,4 @@
+// Setting limits and reading meters in cgroup version 1 and 2.
 #include "runtime/exec/shim/task_cgroup.h"
 
 #include <fcntl.h>
@@ -14,8 +15,8 @@ namespace abacus::shim {
 namespace {
 
 constexpr std::uint64_t kCpuPeriodUs = 100'000;
-constexpr std::uint64_t kCpuQuotaMinUs = 1'000;             ///< The kernel refuses less.
-constexpr std::uint64_t kStaleCacheBytes = 4u << 20;        ///< A former task's page cache that would blur the peak.
+constexpr std::uint64_t kCpuQuotaMinUs = 1'000;       ///< The kernel refuses less.
+constexpr std::uint64_t kStaleCacheBytes = 4u << 20;  ///< A former task's page cache that would blur the peak.
 
 bool make_dir(const std::string& path) { return ::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST; }
 
@@ -96,7 +97,8 @@ std::string TaskCgroup::set_memory(const CgroupBranch& branch, std::uint64_t byt
     write_small_file(file(branch, "memory.swap.max"), bytes == 0 ? "max" : "0");  // Absent without swap accounting.
     return write_small_file(file(branch, "memory.max"), limit) ? std::string() : failed(file(branch, "memory.max"));
   }
-  // Memory plus swap may never be below memory alone, so it is lifted first and set last. Absent without swap accounting.
+  // Memory plus swap may never be below memory alone, so it is lifted first and set last. Absent without swap
+  // accounting.
   std::string with_swap = file(branch, "memory.memsw.limit_in_bytes");
   write_small_file(with_swap, "-1");
   std::string name = file(branch, "memory.limit_in_bytes");
@@ -173,7 +175,8 @@ TaskCgroups::TaskCgroups(std::vector<CgroupBranch> branches, const std::string& 
       branch.path.clear();
       continue;
     }
-    std::string enable = std::string(branch.cpu ? "+cpu " : "") + (branch.memory ? "+memory " : "") + (branch.pids ? "+pids" : "");
+    std::string enable =
+        std::string(branch.cpu ? "+cpu " : "") + (branch.memory ? "+memory " : "") + (branch.pids ? "+pids" : "");
     if (branch.version == 2 && !enable.empty()) write_small_file(branch.path + "/cgroup.subtree_control", enable);
   }
   std::erase_if(branches_, [](const CgroupBranch& branch) { return branch.path.empty(); });

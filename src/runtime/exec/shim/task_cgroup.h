@@ -58,7 +58,7 @@ class TaskCgroup {
   std::vector<CgroupBranch> branches_;  ///< `path` is this group's own directory.
   std::vector<int> procs_fds_;
   bool opened_ = false;
-  CgroupLimits set_;               ///< The limits in force, so that equal ones are not written again.
+  CgroupLimits set_;  ///< The limits in force, so that equal ones are not written again.
   bool pids_stopped_ = false;
   Duration user_before_;
   Duration system_before_;
