@@ -15,6 +15,8 @@ struct BuyingConfig {
   std::uint32_t ask_max = 16;                   ///< For many slots, and for a plan.
   Duration answer_margin = milliseconds(20);    ///< Answers are waited for 2 round trips and this long, ...
   Duration answer_max = seconds(1);             ///< ... but never longer than this.
+  std::uint32_t ask_room = 16;                  ///< Multiple of the slots wanted that is asked about, for fast awards.
+  Duration fast_run_min = milliseconds(500);    ///< Shorter work asks for what it wants: its quotes count as taken.
   Duration fast_age_max = seconds(10);          ///< Older prices are always asked afresh.
   std::uint32_t fast_room = 4;                  ///< Room seen, in multiples of the slots wanted, for an award unasked.
   std::uint32_t fast_explore = 16;              ///< Every so many fast awards one is asked afresh instead.
@@ -29,10 +31,12 @@ struct BuyingConfig {
   Duration lease_time_min = seconds(60);
   Duration lease_time_unknown = minutes(10);    ///< When the run time is unknown.
   Duration lease_time_max = hours(1);           ///< Unless one task takes longer; then renewed.
+  Duration lease_time_longest = hours(24);      ///< Never asked for more at once.
   Duration worth_a_slot = seconds(1);           ///< Tasks shorter than this share slots.
   Duration extension = minutes(10);             ///< A seller out of touch works on so long past the end (its own setting).
   Duration clock_bound = seconds(5);            ///< Between any two clocks of the market.
-  Duration linger;                              ///< An idle lease is kept so long.
+  Duration message_life = seconds(5);           ///< No message is under way for longer.
+  Duration linger{};                            ///< An idle lease is kept so long.
   Duration beat_every = seconds(5);
   Duration doubt_after = seconds(1);            ///< A Start without an answer for so long is asked about.
 

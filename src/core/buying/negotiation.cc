@@ -46,8 +46,9 @@ void cool_seller(Turn& t, Job& job, const NodeId& seller, std::uint32_t at_least
 }
 
 /// Leaves the market alone, and gives the job up if it keeps being too poor.
-void cool_down(Turn& t, Job& job, std::optional<MonoTime> not_before) {
-  if (give_up_if_poor(t, job)) return;
+/// `not_before`: nobody was there to be asked until then.
+void cool_down(Turn& t, Job& job, std::optional<MonoTime> not_before, bool asked_anybody) {
+  if (give_up_if_poor(t, job, asked_anybody)) return;
   CoolDown wait{job.cool_level, {}};
   wait.fail(t.desk.config, t.desk.prng, t.now);
   job.cool_level = std::min(wait.level, 10u);
@@ -63,12 +64,18 @@ std::uint32_t how_many_to_ask(const BuyingConfig& config, const Round& round) {
   return std::min(base + round.wanted / 8, config.ask_max);
 }
 
+/// More than is wanted, so that the answers show what further awards would cost.
+std::uint32_t count_to_ask(const BuyingConfig& config, const Job& job, std::uint32_t wanted) {
+  if (job.run() < config.fast_run_min) return wanted;
+  return std::max(wanted, std::min(config.ask_room * 4, wanted * config.ask_room));
+}
+
 Rfq rfq_for(const Turn& t, const Job& job, const Round& round) {
   Rfq rfq;
   rfq.negotiation = round.negotiation;
   rfq.round = round.number;
   rfq.bundle = job.spec().bundle;
-  rfq.count = round.wanted;
+  rfq.count = count_to_ask(t.desk.config, job, round.wanted);
   rfq.lease_time = lease_time_for(t, job, round.wanted);
   rfq.expected_run = job.run();
   rfq.price_limit = price_limit(job);
@@ -80,6 +87,7 @@ Rfq rfq_for(const Turn& t, const Job& job, const Round& round) {
 void ask(Turn& t, Job& job, Round round, const std::vector<Candidate>& candidates) {
   const BuyingConfig& config = t.desk.config;
   Rfq rfq = rfq_for(t, job, round);
+  if (round.number == 1) job.verdict = {};
   Duration longest;
   for (const Candidate& candidate : candidates) {
     const Offer& offer = *candidate.offer;
@@ -112,7 +120,8 @@ std::vector<Bid> bids_of(const Turn& t, const Job& job, const Round& round) {
     const Asked& asked = round.asked[i];
     const Quote* quote = asked.quote();
     if (!quote || asked.awarded || t.peers.is_suspect(asked.seller.node)) continue;
-    if (quote->lease_time_max > Duration{} && quote->lease_time_max < job.run()) continue;
+    Duration least = std::min(job.run(), t.desk.config.lease_time_min);
+    if (quote->lease_time_max > Duration{} && quote->lease_time_max < least) continue;
     auto notes = t.desk.sellers.all().find(asked.seller.node);
     Odds odds{asked.round_trip};
     if (notes != t.desk.sellers.all().end()) odds = odds_of(notes->second, asked.round_trip);
@@ -188,7 +197,7 @@ void decide(Turn& t, Job& job, bool time_is_up) {
   job.episode = Idle{};
   std::uint32_t wanted = wanted_slots(t, job);
   if (wanted == 0) return end_episode(t, job);
-  if (!ask_again(t, job, round, wanted)) cool_down(t, job, std::nullopt);
+  if (!ask_again(t, job, round, wanted)) cool_down(t, job, std::nullopt, true);
 }
 
 /// Decides if enough is in; sets the patience after the second quote.
@@ -221,9 +230,8 @@ const HeardPrice* fresh_price(const Turn& t, const Job& job, const Candidate& ca
   if (!notes || !notes->heard) return nullptr;
   const HeardPrice& heard = *notes->heard;
   Duration oldest = std::min(job.run(), t.desk.config.fast_age_max);
-  bool enough = heard.lot.count >= std::uint64_t{wanted} * t.desk.config.fast_room;
-  bool long_enough = heard.lease_time_max == Duration{} || heard.lease_time_max >= job.run();
-  return t.now.mono - heard.at < oldest && enough && long_enough ? &heard : nullptr;
+  bool enough = heard.room() >= std::uint64_t{wanted} * t.desk.config.fast_room;
+  return t.now.mono - heard.at < oldest && enough ? &heard : nullptr;
 }
 
 std::optional<Asked> fast_choice(const Turn& t, const Job& job, const Field& field, std::uint32_t wanted) {
@@ -234,13 +242,14 @@ std::optional<Asked> fast_choice(const Turn& t, const Job& job, const Field& fie
     const HeardPrice* heard = fresh_price(t, job, candidate, wanted);
     if (!heard || t.peers.is_suspect(candidate.offer->contact.node)) continue;
     Duration round_trip = t.peers.round_trip(candidate.offer->contact.node);
-    Money candidate_score = score(heard->lot, terms, odds_of(*candidate.notes, round_trip));
+    Money candidate_score = score(heard->lot_for(wanted), terms, odds_of(*candidate.notes, round_trip));
     if (best && best_score <= candidate_score) continue;
     best_score = candidate_score;
     Quote quote;
     quote.negotiation = heard->negotiation;
     quote.quote = heard->firm_until > t.now.mono ? heard->quote : 0;
-    quote.lots = {heard->lot};
+    quote.lots = {heard->lot_for(wanted)};
+    quote.lots.front().count = wanted;
     quote.lease_time_max = heard->lease_time_max;
     best = Asked{candidate.offer->contact, candidate.offer->region, round_trip, std::move(quote), heard->at};
   }
@@ -256,6 +265,7 @@ bool award_fast(Turn& t, Job& job, const Field& field, std::uint32_t wanted) {
   round.negotiation = new_negotiation(t, job);
   round.wanted = wanted;
   round.fast = true;
+  job.verdict = {};
   round.asked.push_back(std::move(*choice));
   std::vector<LeaseId> opened = award_best(t, job, round, wanted);
   if (opened.empty()) return false;
@@ -268,13 +278,11 @@ void open_episode(Turn& t, Job& job, std::uint32_t wanted) {
   Wanted terms = wanted_of(t, job);
   Field field = survey(t.peers, t.desk.sellers, terms, {}, t.now);
   if (field.feasible == 0) return search_on(t, job, field);
-  job.verdict = {};
   if (award_fast(t, job, field, wanted)) return;
-  job.verdict = {};
   Round round;
   round.negotiation = new_negotiation(t, job);
   round.wanted = wanted;
-  if (!begin_round(t, job, std::move(round), field, terms)) cool_down(t, job, field.cool_until);
+  if (!begin_round(t, job, std::move(round), field, terms)) cool_down(t, job, field.cool_until, false);
 }
 
 Asked* asked_in(Episode& episode, const NodeId& seller) {
@@ -364,7 +372,8 @@ Duration lease_time_for(const Turn& t, const Job& job, std::uint32_t slots) {
   Duration longest = std::max(config.lease_time_max, job.run() + job.run() / 4);
   std::int64_t share = static_cast<std::int64_t>(job.pending.size()) / std::max(slots, 1u) + 1;
   Int128 time = static_cast<Int128>(job.run().ns) * share * 5 / 4;
-  return std::max(config.lease_time_min, Duration{static_cast<std::int64_t>(std::min<Int128>(time, longest.ns))});
+  Duration useful{static_cast<std::int64_t>(std::min<Int128>(time, longest.ns))};
+  return std::clamp(useful, config.lease_time_min, config.lease_time_longest);
 }
 
 void consider(Turn& t, Job& job) {
@@ -406,6 +415,7 @@ void on_quote(Turn& t, const Contact& from, const Quote& quote) {
     t.warn(job->trace, "a quote with impossible numbers from " + from.node.short_string());
   }
   if (std::holds_alternative<Asking>(job->episode)) weigh(t, *job);
+  after_change(t, *job);
 }
 
 void on_decline(Turn& t, const Contact& from, const Decline& decline) {
@@ -414,6 +424,7 @@ void on_decline(Turn& t, const Contact& from, const Decline& decline) {
   if (!asked || !asked->silent() || round_of(job->episode)->negotiation != decline.negotiation) return;
   take_decline(t, *job, *asked, decline.detail);
   if (std::holds_alternative<Asking>(job->episode)) weigh(t, *job);
+  after_change(t, *job);
 }
 
 void on_call_back(Turn& t, const Contact& from, const Quote& quote) {
@@ -434,6 +445,7 @@ void on_call_back(Turn& t, const Contact& from, const Quote& quote) {
   job->episode = Asking{std::move(round), t.now.mono, std::nullopt};
   take_quote(t, *job, std::get<Asking>(job->episode).round.asked.front(), quote);
   decide(t, *job, false);
+  after_change(t, *job);
 }
 
 void award_refused(Turn& t, Job& job, const NodeId& seller, const std::optional<Quote>& fresh) {
@@ -467,7 +479,7 @@ void award_resolved(Turn& t, Job& job, const LeaseId& lease, bool accepted) {
   if (wanted == 0) return consider(t, job);
   if (done.accepted > 0) return open_episode(t, job, wanted);
   if (done.round.fast) done.round.asked.clear();
-  if (!ask_again(t, job, done.round, wanted)) cool_down(t, job, std::nullopt);
+  if (!ask_again(t, job, done.round, wanted)) cool_down(t, job, std::nullopt, true);
 }
 
 }  // namespace abacus

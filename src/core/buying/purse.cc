@@ -50,12 +50,13 @@ bool can_pay_lowest(const Job& job) {
   return !left || !verdict.lowest_price || least_cost(job, *verdict.lowest_price, verdict.lowest_fee) <= *left;
 }
 
-bool give_up_if_poor(Turn& t, Job& job) {
+bool give_up_if_poor(Turn& t, Job& job, bool asked_anybody) {
   job.verdict.too_poor = job.verdict.lowest_price.has_value() && !can_pay_lowest(job);
   if (!job.verdict.too_poor) {
     job.poor_episodes = 0;
     return false;
   }
+  if (!asked_anybody) return false;
   if (++job.poor_episodes < t.desk.config.poor_episodes || !job.leases.empty()) return false;
   Money least = least_cost(job, *job.verdict.lowest_price, job.verdict.lowest_fee);
   std::string why = fmt::format(

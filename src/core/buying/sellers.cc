@@ -14,6 +14,21 @@ Shape shape_of(const Bundle& bundle) {
   return hash;
 }
 
+std::uint32_t HeardPrice::room() const {
+  std::uint64_t slots = 0;
+  for (const Lot& lot : lots) slots += lot.count;
+  return static_cast<std::uint32_t>(slots > taken ? std::min<std::uint64_t>(slots - taken, limits::kSlots) : 0);
+}
+
+const Lot& HeardPrice::lot_for(std::uint32_t slots) const {
+  std::uint64_t reached = 0, wanted = std::uint64_t{taken} + slots;
+  for (std::size_t i = 0; i + 1 < lots.size(); ++i) {
+    reached += lots[i].count;
+    if (reached >= wanted) return lots[i + 1];
+  }
+  return lots.back();
+}
+
 void Evidence::add(bool success) {
   ++(success ? good : bad);
   if (good + bad <= 200) return;
@@ -62,23 +77,22 @@ std::optional<Price> SellerBook::last_price(const NodeId& seller) const {
 
 void SellerBook::hear(const NodeId& seller, Shape shape, const Quote& quote, Now now) {
   HeardPrice heard;
-  heard.lot = quote.lots.front();
-  for (std::size_t i = 1; i < quote.lots.size(); ++i) {
-    heard.lot.count = std::min(heard.lot.count + quote.lots[i].count, limits::kSlots);
-  }
+  heard.lots = quote.lots;
   heard.negotiation = quote.negotiation;
   heard.quote = quote.quote;
   heard.at = now.mono;
   heard.firm_until = now.mono + std::clamp(quote.valid_for, Duration{}, seconds(60));
   heard.lease_time_max = quote.lease_time_max;
   SellerNotes& notes = at(seller, now);
-  notes.last_price = heard.lot.price;
+  notes.last_price = quote.lots.front().price;
   notes.shape(shape).heard = std::move(heard);
 }
 
 void SellerBook::take_room(const NodeId& seller, Shape shape, std::uint32_t slots, Now now) {
   auto& heard = at(seller, now).shape(shape).heard;
-  if (heard) heard->lot.count -= std::min(heard->lot.count, slots);
+  if (!heard) return;
+  heard->taken = std::min(heard->taken + slots, limits::kSlots);
+  heard->quote = 0;
 }
 
 }  // namespace abacus

@@ -19,12 +19,17 @@ Shape shape_of(const Bundle& bundle);
 
 /// A price told by the seller itself.
 struct HeardPrice {
-  Lot lot;                     ///< The cheapest; its count is all the room the quote showed.
+  std::vector<Lot> lots;       ///< Never empty.
+  std::uint32_t taken = 0;     ///< Of them by own awards since.
   NegotiationId negotiation = 0;
   std::uint64_t quote = 0;
   MonoTime at;
   MonoTime firm_until;
   Duration lease_time_max;
+
+  std::uint32_t room() const;
+  /// What `slots` more would cost, with one step of the supply curve as a margin.
+  const Lot& lot_for(std::uint32_t slots) const;
 };
 
 /// Own experience, as counts that fade: both are halved when their sum passes 200.
@@ -69,7 +74,7 @@ class SellerBook {
 
   /// Takes a sane quote (see usable() in score.h) into memory.
   void hear(const NodeId& seller, Shape shape, const Quote& quote, Now now);
-  /// Room that an award of this buyer's has just taken.
+  /// Room that an award of this buyer's has just taken. The quote is used up with it, its prices are still news.
   void take_room(const NodeId& seller, Shape shape, std::uint32_t slots, Now now);
 
  private:

@@ -58,7 +58,7 @@ std::vector<std::uint64_t> weights(const Field& field, const Wanted& wanted) {
   for (std::size_t i = 0; i < field.open.size(); ++i) {
     const HeardPrice* price = heard(field.open[i], wanted.shape);
     if (!price) continue;
-    scores[i] = std::max<std::int64_t>(score(price->lot, wanted.terms, odds_of(*field.open[i].notes, {})).micro, 1);
+    scores[i] = std::max<std::int64_t>(score(price->lots.front(), wanted.terms, odds_of(*field.open[i].notes, {})).micro, 1);
     best = std::min(best, scores[i]);
   }
   std::vector<std::uint64_t> result;
@@ -66,7 +66,7 @@ std::vector<std::uint64_t> weights(const Field& field, const Wanted& wanted) {
   for (std::size_t i = 0; i < field.open.size(); ++i) {
     auto ratio = scores[i] > 0 ? static_cast<std::uint64_t>(static_cast<Int128>(best) * 1024 / scores[i]) : 1024;
     std::uint64_t weight = ratio * ratio * (kFullWeight >> 20);
-    if (const HeardPrice* price = heard(field.open[i], wanted.shape); price && price->lot.count == 0) weight /= 8;
+    if (const HeardPrice* price = heard(field.open[i], wanted.shape); price && price->room() == 0) weight /= 8;
     if (wanted.near_first && field.open[i].offer->region != wanted.own_region) weight /= 16;
     result.push_back(weight + 1);
   }

@@ -246,6 +246,9 @@ void on_lease_report(Turn& t, const Contact& from, const LeaseReport& report) {
   Job* job = lease ? t.desk.job(lease->record.job) : nullptr;
   if (!job || lease->record.seller.node != from.node || std::holds_alternative<Awarded>(lease->state)) return;
   touched(t, *job, *lease);
+  // The award of a young lease may still be on its way, and then its tasks would run twice.
+  bool award_may_come = job->at_most_once() && t.now.wall - lease->record.opened_at < t.desk.config.message_life * 2;
+  if (!report.known && award_may_come) return;
   if (!report.known) {
     lose_lease(t, *job, *lease, "its seller does not know the lease any more");
     return after_change(t, *job);
