@@ -84,7 +84,8 @@ void FailureDetector::on_wake(Now now, Effects& effects) {
     switch (due->timer) {
       case Timer::period: next_period(now, effects); break;
       case Timer::indirect:
-        if (auto found = probes_.find(due->probe); found != probes_.end()) ask_helpers(due->probe, found->second, effects);
+        if (auto found = probes_.find(due->probe); found != probes_.end())
+          ask_helpers(due->probe, found->second, effects);
         break;
       case Timer::probe_end: probe_failed(due->probe, now.mono); break;
       case Timer::relay_end: end_relay(due->probe, false, effects); break;

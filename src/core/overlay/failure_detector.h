@@ -2,8 +2,9 @@
 //
 // A member is alive, doubted or suspect. A failed probe makes it doubted (SWIM's "suspect"): it is told so with every
 // ping and may refute by a higher incarnation, and others who doubt it too shorten the time it has. When that time is
-// over it is suspect, which is all that the rest of the node sees. Nobody is ever dead: a suspect goes on being probed, ever
-// more rarely, and an answer makes it alive again. A rumour or a broken connection is a reason to probe, never a verdict.
+// over it is suspect, which is all that the rest of the node sees. Nobody is ever dead: a suspect goes on being probed,
+// ever more rarely, and an answer makes it alive again. A rumour or a broken connection is a reason to probe, never a
+// verdict.
 //
 // Only neighbours and counterparties of leases are members, so traffic does not grow with the number of nodes.
 #pragma once
@@ -74,10 +75,10 @@ class FailureDetector {
     bool counterparty = false;
     Belief belief = Belief::alive;
     std::uint64_t incarnation = 0;
-    MonoTime since;                   ///< Of the belief.
+    MonoTime since;  ///< Of the belief.
     std::optional<MonoTime> probed_at;
-    Duration pause;                   ///< Until the next probe of a suspect.
-    std::vector<NodeId> doubters;     ///< Others who doubt it too.
+    Duration pause;                ///< Until the next probe of a suspect.
+    std::vector<NodeId> doubters;  ///< Others who doubt it too.
   };
   struct Probe {
     NodeId target;

@@ -114,8 +114,10 @@ void FailureDetector::hear_of(Member& member, const NodeId& from, const Rumour& 
   if (rumour.state == Liveness::alive) {
     if (rumour.incarnation <= member.incarnation) return;
     member.incarnation = rumour.incarnation;
-    if (member.belief == Belief::doubted) answered(member);
-    else if (member.belief == Belief::suspect) probe_at_once(member, now, effects);
+    if (member.belief == Belief::doubted)
+      answered(member);
+    else if (member.belief == Belief::suspect)
+      probe_at_once(member, now, effects);
     return;
   }
   if (rumour.incarnation < member.incarnation || from == member.contact.node) return;

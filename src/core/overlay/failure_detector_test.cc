@@ -32,7 +32,8 @@ class FailureDetectorTest : public testing::Test {
     for (const auto& [to, ping] : sent<Ping>(effects)) {
       ++pings[to];
       last_ping[to] = ping;
-      if (!silent.contains(to)) detector.on(Contact{to, {}}, PingAck{ping.probe, incarnations[to], {}}, at(clock), more);
+      if (!silent.contains(to))
+        detector.on(Contact{to, {}}, PingAck{ping.probe, incarnations[to], {}}, at(clock), more);
       if (refusing.contains(to)) detector.lost(to, at(clock), more);
     }
     for (const auto& [helper, request] : sent<PingRequest>(effects)) {

@@ -3,7 +3,8 @@
 //
 // Invariants (properties in offer_cache_test.cc):
 //  1. One offer a node, the one of the highest sequence; ordered by node id; at most `capacity` besides the own one.
-//  2. Nothing expired survives `expire`, so nothing expired counts as retained (where it does, knowledge of rare classes
+//  2. Nothing expired survives `expire`, so nothing expired counts as retained (where it does, knowledge of rare
+//  classes
 //     decays: the trap of the discovery experiments).
 //  3. Eviction leaves at least `keep_per_class` offers of a device class that had them, as long as all retained offers
 //     fit `retained_permille` of the capacity; beyond that the number kept per class sinks for all classes alike.
@@ -54,8 +55,8 @@ class OfferCache {
   /// The offer's sequence, or none.
   std::optional<std::uint64_t> sequence_of(const NodeId& node) const;
 
-  /// Up to `count` different offers of others for an exchange with `partner` (whose own is left out): `rare` places go to
-  /// classes with at most `rare_class_max` offers here, each class alike; the others are drawn at random.
+  /// Up to `count` different offers of others for an exchange with `partner` (whose own is left out): `rare` places go
+  /// to classes with at most `rare_class_max` offers here, each class alike; the others are drawn at random.
   std::vector<OfferRef> sample(std::size_t count, std::size_t rare, std::size_t rare_class_max, const NodeId& partner);
 
   /// A random other node that can be dialled; none if a few draws find none.

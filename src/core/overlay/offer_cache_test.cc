@@ -35,9 +35,9 @@ std::size_t holders(const OfferCache& cache, const std::string& name) {
 }
 
 std::size_t in_region(const OfferCache& cache, const std::string& region) {
-  return static_cast<std::size_t>(std::count_if(cache.offers().begin(), cache.offers().end(), [&](const OfferRef& offer) {
-    return offer->offer.region == region && offer->offer.contact.node != node_id(0);
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      cache.offers().begin(), cache.offers().end(),
+      [&](const OfferRef& offer) { return offer->offer.region == region && offer->offer.contact.node != node_id(0); }));
 }
 
 void expect_ordered_and_counted(const OfferCache& cache) {
@@ -77,10 +77,11 @@ RC_GTEST_PROP(OfferCacheProperty, InvariantsHoldUnderAnySequence, ()) {
                            model < 12 ? with_device("gpu", "m" + std::to_string(model)) : with_device("", ""));
     const std::optional<std::uint64_t> before = fixture.cache.sequence_of(offer.contact.node);
     std::map<std::string, std::size_t> held;
-    for (int m = 0; m < 12; ++m) held["gpu:m" + std::to_string(m)] = fixture.cache.holders_of("gpu:m" + std::to_string(m));
+    for (int m = 0; m < 12; ++m)
+      held["gpu:m" + std::to_string(m)] = fixture.cache.holders_of("gpu:m" + std::to_string(m));
     RC_ASSERT(fixture.insert(offer) == (!before || offer.sequence > *before));
-    // Twelve classes of three fill more than 60 % of 40, so two of each are safe. A node that changes its hardware takes
-    // its old class with it.
+    // Twelve classes of three fill more than 60 % of 40, so two of each are safe. A node that changes its hardware
+    // takes its old class with it.
     for (const auto& [name, count] : held) {
       if (!before) RC_ASSERT(fixture.cache.holders_of(name) >= std::min<std::size_t>(count, 2));
     }
@@ -125,7 +126,8 @@ TEST(OfferCache, ThreeOfEveryClassStayWhateverComes) {
   for (std::uint32_t i = 0; i < 3 * 40; ++i) {
     fixture.insert(offer_of(1 + i, 1, kDawn, "elsewhere", with_device("fpga", "f" + std::to_string(i % 40))));
   }
-  for (std::uint32_t i = 0; i < 5'000; ++i) fixture.insert(offer_of(1'000 + i, 1, kDawn, "here", with_device("gpu", "usual")));
+  for (std::uint32_t i = 0; i < 5'000; ++i)
+    fixture.insert(offer_of(1'000 + i, 1, kDawn, "here", with_device("gpu", "usual")));
   for (int model = 0; model < 40; ++model) EXPECT_EQ(fixture.cache.holders_of("fpga:f" + std::to_string(model)), 3u);
   EXPECT_EQ(fixture.cache.offers().size(), 300u);
 }
@@ -158,8 +160,10 @@ TEST(OfferCache, MoreClassesThanPlacesDoNotFreezeIt) {
 TEST(OfferCache, ThreeContactsOfEachRegionStay) {
   Fixture fixture;
   for (std::uint32_t i = 0; i < 60; ++i) fixture.insert(offer_of(1 + i, 1, kDawn, "region" + std::to_string(i % 20)));
-  for (std::uint32_t i = 0; i < 5'000; ++i) fixture.insert(offer_of(1'000 + i, 1, kDawn, i % 2 == 0 ? "here" : "region0"));
-  for (int region = 1; region < 20; ++region) EXPECT_EQ(in_region(fixture.cache, "region" + std::to_string(region)), 3u);
+  for (std::uint32_t i = 0; i < 5'000; ++i)
+    fixture.insert(offer_of(1'000 + i, 1, kDawn, i % 2 == 0 ? "here" : "region0"));
+  for (int region = 1; region < 20; ++region)
+    EXPECT_EQ(in_region(fixture.cache, "region" + std::to_string(region)), 3u);
 }
 
 TEST(OfferCache, WhatExpiredDoesNotCountAsRetained) {
@@ -226,7 +230,8 @@ TEST(OfferCache, RandomContactsAreWhereTheyShouldBe) {
 
 TEST(OfferCache, ClassesAreNamedOnceAndOnlyIfThereAreAny) {
   Capacity capacity;
-  capacity.devices = {{"gpu", "b", 1, 0, false}, {"gpu", "a", 2, 0, false}, {"gpu", "b", 3, 1, true}, {"fpga", "", 0, 0, false}};
+  capacity.devices = {
+      {"gpu", "b", 1, 0, false}, {"gpu", "a", 2, 0, false}, {"gpu", "b", 3, 1, true}, {"fpga", "", 0, 0, false}};
   EXPECT_EQ(device_classes(capacity), (std::vector<std::string>{"gpu:a", "gpu:b"}));
 }
 

@@ -13,7 +13,8 @@ OfferIntake::Key OfferIntake::key_of(const SignedOffer& offer) {
 
 std::optional<WallTime> OfferIntake::live_until(const Offer& offer, WallTime now) const {
   // Compared before anything is added: a peer may have dated its offer anywhere in 64 bits.
-  if (offer.issued_at > now + config_.clock_skew || offer.issued_at <= now - config_.offer_life_max) return std::nullopt;
+  if (offer.issued_at > now + config_.clock_skew || offer.issued_at <= now - config_.offer_life_max)
+    return std::nullopt;
   const WallTime until = offer.issued_at + std::min(offer.valid_for, config_.offer_life_max);
   if (until <= now) return std::nullopt;
   auto left = departed_.find(offer.contact.node);
@@ -42,8 +43,8 @@ bool OfferIntake::admit(const NodeId& source, const SignedOffer& offer, MonoTime
   return true;
 }
 
-std::vector<OfferRef> OfferIntake::news(const NodeId& source, const std::vector<OfferRef>& offers, const OfferCache& cache,
-                                        std::uint64_t own_sequence, Now now) {
+std::vector<OfferRef> OfferIntake::news(const NodeId& source, const std::vector<OfferRef>& offers,
+                                        const OfferCache& cache, std::uint64_t own_sequence, Now now) {
   forget_old(now.mono);
   std::vector<OfferRef> news;
   for (const OfferRef& offer : offers) {

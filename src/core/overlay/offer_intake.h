@@ -16,14 +16,14 @@
 
 namespace abacus {
 
-/// Bounds what strangers can make this node do: at most `checks_max` checks in `check_timeout`, `checks_per_peer` of them
-/// for one peer, and no offer twice in that time.
+/// Bounds what strangers can make this node do: at most `checks_max` checks in `check_timeout`, `checks_per_peer` of
+/// them for one peer, and no offer twice in that time.
 class OfferIntake {
  public:
   OfferIntake(const IntakeConfig& config, const NodeId& self) : config_(config), self_(self) {}
 
-  /// Those of `offers` that are news: alive, not dated too far ahead, of a higher sequence than the cache holds, and not
-  /// being checked already. An offer in this node's own name is news only above `own_sequence`.
+  /// Those of `offers` that are news: alive, not dated too far ahead, of a higher sequence than the cache holds, and
+  /// not being checked already. An offer in this node's own name is news only above `own_sequence`.
   std::vector<OfferRef> news(const NodeId& source, const std::vector<OfferRef>& offers, const OfferCache& cache,
                              std::uint64_t own_sequence, Now now);
 

@@ -294,8 +294,17 @@ std::vector<PeerView> Overlay::view(Now now) const {
   for (const OfferRef& held : cache_.offers()) {
     const Offer& offer = held->offer;
     const NodeId& node = offer.contact.node;
-    peers.push_back({node, offer.contact.endpoint, offer.region, offer.capacity, round_trip(node), node == self_.node,
-                     views_.is_neighbour(node), is_suspect(node), offer.sequence, now.wall - offer.issued_at, {}});
+    peers.push_back({node,
+                     offer.contact.endpoint,
+                     offer.region,
+                     offer.capacity,
+                     round_trip(node),
+                     node == self_.node,
+                     views_.is_neighbour(node),
+                     is_suspect(node),
+                     offer.sequence,
+                     now.wall - offer.issued_at,
+                     {}});
   }
   return peers;
 }

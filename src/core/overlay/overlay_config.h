@@ -23,23 +23,24 @@ struct ViewsConfig {
   Duration confirm = seconds(10);         ///< Between checks with one neighbour that both sides agree.
   Duration join_retry = seconds(1);       ///< First retry of an isolated node; doubles up to the maximum.
   Duration join_retry_max = seconds(30);
-  Duration reach_out = seconds(20);  ///< Until a word to a lost contact or a seed, which is what heals partitions; doubles
+  Duration reach_out =
+      seconds(20);  ///< Until a word to a lost contact or a seed, which is what heals partitions; doubles
   Duration reach_out_max = minutes(10);  ///< up to this, so that a seed of 5,000 nodes hears eight a second.
-  std::size_t lost_max = 24;         ///< Lost contacts remembered.
-  std::size_t seeds_max = 64;        ///< Configured contacts remembered for ever.
+  std::size_t lost_max = 24;             ///< Lost contacts remembered.
+  std::size_t seeds_max = 64;            ///< Configured contacts remembered for ever.
 };
 
 /// Offers kept. Shares and retention are the outcome of the discovery experiments (design, section 4): with three live
 /// offers of every device class retained, and places for rare classes in every shuffle, 20 holders among 100,000 nodes
 /// are known to 98 % of them within a minute.
 struct OfferCacheConfig {
-  std::size_t capacity = 300;                ///< Offers of others.
-  std::uint32_t own_region_permille = 600;   ///< Of what is not retained; the rest of the three is far.
+  std::size_t capacity = 300;               ///< Offers of others.
+  std::uint32_t own_region_permille = 600;  ///< Of what is not retained; the rest of the three is far.
   std::uint32_t near_permille = 300;
-  std::size_t keep_per_class = 3;            ///< Live offers kept of each device class.
-  std::uint32_t retained_permille = 600;     ///< Of the capacity, at most, for device classes: beyond it exchange freezes.
-  std::size_t keep_per_region = 3;           ///< Contacts kept in each other region.
-  std::uint32_t contacts_permille = 250;     ///< Of the capacity, at most, for contacts of other regions.
+  std::size_t keep_per_class = 3;         ///< Live offers kept of each device class.
+  std::uint32_t retained_permille = 600;  ///< Of the capacity, at most, for device classes: beyond it exchange freezes.
+  std::size_t keep_per_region = 3;        ///< Contacts kept in each other region.
+  std::uint32_t contacts_permille = 250;  ///< Of the capacity, at most, for contacts of other regions.
   Duration near_round_trip = milliseconds(40);  ///< Within a continent (95th percentiles between cloud regions).
 };
 
@@ -55,52 +56,52 @@ struct IntakeConfig {
 
 /// The node's own offer.
 struct OwnOfferConfig {
-  Duration valid_for = minutes(5);      ///< Section 4's experiments: expiry at 300 s.
-  Duration sign_retry = seconds(5);     ///< The driver lost the request, or is slow.
-  Duration resign_gap = seconds(1);     ///< Between two signatures, however fast the capacity changes.
+  Duration valid_for = minutes(5);   ///< Section 4's experiments: expiry at 300 s.
+  Duration sign_retry = seconds(5);  ///< The driver lost the request, or is slow.
+  Duration resign_gap = seconds(1);  ///< Between two signatures, however fast the capacity changes.
 };
 
 /// Cyclon-like exchange (Voulgaris, Gavidia and van Steen 2005); numbers of the discovery experiments.
 struct ShuffleConfig {
-  Duration period = seconds(2);              ///< +-25 %, drawn anew each time.
-  std::size_t offers = 10;                   ///< Per message, the own one included.
-  std::size_t rare_offers = 3;               ///< Of those, of rare device classes.
-  std::size_t rare_class_max = 6;            ///< A class with no more live offers than this in the cache is rare.
+  Duration period = seconds(2);                 ///< +-25 %, drawn anew each time.
+  std::size_t offers = 10;                      ///< Per message, the own one included.
+  std::size_t rare_offers = 3;                  ///< Of those, of rare device classes.
+  std::size_t rare_class_max = 6;               ///< A class with no more live offers than this in the cache is rare.
   std::uint32_t cached_contact_permille = 250;  ///< Share of shuffles with any cached contact and not a neighbour: each
                                                 ///< costs a connection, but carries across clusters of neighbours.
-  std::size_t welcome_offers = 24;           ///< Per message to a newcomer: about 6 kB.
-  std::uint32_t welcomes_max = 20;           ///< Whole caches given away in a burst...
+  std::size_t welcome_offers = 24;              ///< Per message to a newcomer: about 6 kB.
+  std::uint32_t welcomes_max = 20;              ///< Whole caches given away in a burst...
   Duration welcome_period = milliseconds(500);  ///< ...and one more per this time (about 150 kB/s at most).
-  Duration exchange_timeout = seconds(5);    ///< A later reply tells nothing about the round trip.
-  std::size_t search_contacts = 8;           ///< Shuffles of one search: half of them outside the own region.
-  Duration search_gap = seconds(1);          ///< Searches closer together are one search.
+  Duration exchange_timeout = seconds(5);       ///< A later reply tells nothing about the round trip.
+  std::size_t search_contacts = 8;              ///< Shuffles of one search: half of them outside the own region.
+  Duration search_gap = seconds(1);             ///< Searches closer together are one search.
 };
 
 /// SWIM (Das, Gupta and Motivala 2002) with Lifeguard (Dadgar, Phillips and Currey 2018).
 struct DetectorConfig {
-  Duration period = seconds(1);            ///< Between probes.
-  Duration cycle_max = seconds(10);        ///< Every member is probed once in this time, several a period if need be.
-  Duration timeout = milliseconds(500);    ///< Until indirect probes; at least three round trips.
+  Duration period = seconds(1);          ///< Between probes.
+  Duration cycle_max = seconds(10);      ///< Every member is probed once in this time, several a period if need be.
+  Duration timeout = milliseconds(500);  ///< Until indirect probes; at least three round trips.
   std::size_t indirect_probes = 3;
-  std::uint32_t health_max = 8;            ///< Lifeguard's S: the local health multiplier stays within 1 + this.
-  Duration suspicion_min = seconds(2);     ///< Until doubt becomes suspicion, when enough others doubt too...
-  Duration suspicion_max = seconds(6);     ///< ...and when nobody does.
-  Duration lingering_probe = seconds(5);   ///< First probe of a suspect node; doubles up to the maximum.
+  std::uint32_t health_max = 8;           ///< Lifeguard's S: the local health multiplier stays within 1 + this.
+  Duration suspicion_min = seconds(2);    ///< Until doubt becomes suspicion, when enough others doubt too...
+  Duration suspicion_max = seconds(6);    ///< ...and when nobody does.
+  Duration lingering_probe = seconds(5);  ///< First probe of a suspect node; doubles up to the maximum.
   Duration lingering_probe_max = minutes(1);
   Duration counterparty_probe_max = seconds(10);  ///< The same for a suspect counterparty of a lease.
-  Duration linger = minutes(10);           ///< A suspect that is no member any more is forgotten after this.
+  Duration linger = minutes(10);                  ///< A suspect that is no member any more is forgotten after this.
   std::size_t lingering_max = 64;
-  std::size_t relays_max = 64;             ///< Probes made for others at a time.
-  std::size_t rumours_per_message = 6;     ///< memberlist packs as many as fit a datagram; six cover an active view.
-  std::uint32_t rumour_sends = 6;          ///< Of each rumour: lambda * log(members), lambda 3.
-  std::size_t rumours_max = 32;            ///< Kept for sending.
+  std::size_t relays_max = 64;          ///< Probes made for others at a time.
+  std::size_t rumours_per_message = 6;  ///< memberlist packs as many as fit a datagram; six cover an active view.
+  std::uint32_t rumour_sends = 6;       ///< Of each rumour: lambda * log(members), lambda 3.
+  std::size_t rumours_max = 32;         ///< Kept for sending.
 };
 
 /// Round trips: measured ones are smoothed as TCP does (RFC 6298: an eighth of the news).
 struct RoundTripConfig {
-  Duration same_region = milliseconds(1);   ///< Until something was measured.
+  Duration same_region = milliseconds(1);  ///< Until something was measured.
   Duration other_region = milliseconds(30);
-  Duration longest = seconds(10);           ///< A longer sample is a stall, not a distance.
+  Duration longest = seconds(10);  ///< A longer sample is a stall, not a distance.
   std::size_t peers_max = 128;
   std::size_t regions_max = 64;
 };

@@ -55,8 +55,8 @@ inline Capacity with_device(const std::string& kind, const std::string& model) {
   return capacity;
 }
 
-inline Offer offer_of(std::uint32_t number, std::uint64_t sequence, WallTime issued_at, const std::string& region = "here",
-                      const Capacity& capacity = with_device("", "")) {
+inline Offer offer_of(std::uint32_t number, std::uint64_t sequence, WallTime issued_at,
+                      const std::string& region = "here", const Capacity& capacity = with_device("", "")) {
   return Offer{contact(number), OrgId{}, sequence, issued_at, minutes(5), region, capacity};
 }
 
@@ -78,8 +78,8 @@ std::vector<std::pair<NodeId, M>> sent(const Effects& effects) {
   return found;
 }
 
-/// Overlays that send each other messages: delays, loss, partitions, crashes. The transport is as the real one: identity
-/// is vouched for, an endpoint is known only of peers that were dialled, and one connection serves both ways.
+/// Overlays that send each other messages: delays, loss, partitions, crashes. The transport is as the real one:
+/// identity is vouched for, an endpoint is known only of peers that were dialled, and one connection serves both ways.
 class Network {
  public:
   explicit Network(std::uint64_t seed, OverlayConfig config = {}) : prng_(seed), config_(config) {}
@@ -308,7 +308,8 @@ inline void Network::settle(std::uint32_t number, Effects& effects) {
 inline void Network::run_for(Duration time) {
   const MonoTime end = time_ + time;
   while (true) {
-    const bool wake_first = !wakes_.empty() && (deliveries_.empty() || wakes_.begin()->first <= deliveries_.begin()->first);
+    const bool wake_first =
+        !wakes_.empty() && (deliveries_.empty() || wakes_.begin()->first <= deliveries_.begin()->first);
     if (wake_first ? wakes_.begin()->first > end : deliveries_.empty() || deliveries_.begin()->first > end) break;
     if (wake_first) {
       const auto [due, number] = *wakes_.begin();

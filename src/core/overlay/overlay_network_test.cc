@@ -74,8 +74,8 @@ TEST(OverlayNetwork, RareDevicesOfAThousandNodesAreKnownToNearlyAll) {
     Capacity capacity = with_device("gpu", "common" + std::to_string(i % 4));
     if (i == 500) capacity = with_device("fpga", "single");
     if (i % 400 == 7) capacity = with_device("fpga", "triple");
-    network.add(i == 0 ? std::nullopt : std::optional<std::uint32_t>(i % std::min(i, 5u)), "region" + std::to_string(i % 5),
-                capacity);
+    network.add(i == 0 ? std::nullopt : std::optional<std::uint32_t>(i % std::min(i, 5u)),
+                "region" + std::to_string(i % 5), capacity);
     network.run_for(milliseconds(5));
   }
   network.run_for(seconds(40));
@@ -202,7 +202,8 @@ TEST(OverlayNetwork, WhoSaysGoodbyeIsForgottenAtOnce) {
   network.kill(4, false);
   network.run_for(seconds(10));
   for (std::uint32_t i = 0; i < network.size(); ++i) {
-    const bool told = std::any_of(neighbours.begin(), neighbours.end(), [&](const Contact& n) { return n.node == node_id(i); });
+    const bool told =
+        std::any_of(neighbours.begin(), neighbours.end(), [&](const Contact& n) { return n.node == node_id(i); });
     EXPECT_TRUE(!told || network.node(i).find(node_id(4)) == nullptr) << i;
   }
 }

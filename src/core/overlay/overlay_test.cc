@@ -65,7 +65,8 @@ TEST_F(OverlayTest, OffersCountOnlyWhenChecked) {
 TEST_F(OverlayTest, OlderExpiredAndRepeatedOffersAreNotEvenChecked) {
   checked({sign(offer_of(1, 5, kDawn))});
   const std::vector<OfferRef> stale = {sign(offer_of(1, 5, kDawn)), sign(offer_of(1, 4, kDawn)),
-                                       sign(offer_of(2, 9, kDawn - minutes(5))), sign(offer_of(3, 1, kDawn + minutes(1))), own};
+                                       sign(offer_of(2, 9, kDawn - minutes(5))),
+                                       sign(offer_of(3, 1, kDawn + minutes(1))), own};
   EXPECT_TRUE(effects_of<CheckOffers>(receive(inbound(7), ShuffleReply{1, stale})).empty());
   checked({sign(offer_of(1, 4, kDawn)), sign(offer_of(2, 9, kDawn - minutes(5))), nullptr});
   EXPECT_EQ(overlay.find(node_id(1))->offer.sequence, 5u);

@@ -17,8 +17,8 @@ class OwnOffer {
   OwnOffer(const OwnOfferConfig& config, Contact self, const OrgId& organisation, std::string region, Capacity capacity,
            std::uint64_t epoch);
 
-  /// Asks for a signature if one is due: none yet, other capacity, half of the life gone, or the wall clock jumped. To be
-  /// called every few seconds.
+  /// Asks for a signature if one is due: none yet, other capacity, half of the life gone, or the wall clock jumped. To
+  /// be called every few seconds.
   void refresh(Now now, Effects& effects);
 
   void capacity_is(const Capacity& capacity, Now now, Effects& effects);

@@ -8,8 +8,8 @@ namespace abacus {
 void Rumours::add(const Rumour& rumour) {
   std::erase_if(rows_, [&](const Row& row) { return row.rumour.node == rumour.node; });
   if (rows_.size() >= config_.rumours_max) {
-    rows_.erase(std::max_element(rows_.begin(), rows_.end(),
-                                 [](const Row& a, const Row& b) { return a.sends < b.sends; }));
+    rows_.erase(
+        std::max_element(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.sends < b.sends; }));
   }
   rows_.push_back({rumour, 0});
 }

@@ -35,9 +35,7 @@ bool Views::is_self(const Contact& contact) const {
   return contact.node == self_.node || (contact.node.empty() && contact.endpoint == self_.endpoint);
 }
 
-bool Views::is_neighbour(const NodeId& node) const {
-  return std::any_of(active_.begin(), active_.end(), named(node));
-}
+bool Views::is_neighbour(const NodeId& node) const { return std::any_of(active_.begin(), active_.end(), named(node)); }
 
 std::optional<Contact> Views::random_neighbour() {
   if (active_.empty()) return std::nullopt;
@@ -105,16 +103,20 @@ void Views::on(const Contact& from, const ForwardJoin& forward, Now now, Effects
 void Views::end_walk(const ForwardJoin& forward, MonoTime now, Effects& effects) {
   if (is_neighbour(forward.joiner.node)) return;
   // Places above the target are for those who look for one; walks must not use them up.
-  if (active_.size() < config_.active_target) ask(forward.joiner, false, now, effects);
-  else learn(forward.joiner, now);
+  if (active_.size() < config_.active_target)
+    ask(forward.joiner, false, now, effects);
+  else
+    learn(forward.joiner, now);
 }
 
 void Views::on(const Contact& from, const NeighbourRequest& request, Now now, Effects& effects) {
   if (request.asker.node != from.node || is_self(from)) return;
   const Contact asker = speaker(from, request.asker);
   const bool accepted = is_neighbour(asker.node) || request.urgent || active_.size() < config_.active_max;
-  if (accepted) add_neighbour(asker, now.mono, effects);
-  else learn(asker, now.mono);
+  if (accepted)
+    add_neighbour(asker, now.mono, effects);
+  else
+    learn(asker, now.mono);
   effects.send(asker, {}, NeighbourReply{accepted});
 }
 
@@ -185,8 +187,10 @@ void Views::remember_lost(const Contact& contact, MonoTime now) {
 void Views::returned(const Contact& contact, Now now, Effects& effects) {
   std::erase_if(lost_, named(contact.node));
   if (is_neighbour(contact.node) || asked_.contains(contact.node)) return;
-  if (active_.size() < config_.active_max) ask(contact, active_.empty(), now.mono, effects);
-  else learn(contact, now.mono);
+  if (active_.size() < config_.active_max)
+    ask(contact, active_.empty(), now.mono, effects);
+  else
+    learn(contact, now.mono);
 }
 
 void Views::heard(const NodeId& node, Now now, Effects& effects) {

@@ -1,9 +1,10 @@
-// HyParView's two partial views: a few neighbours, symmetric and connected, and some more contacts to replace them from.
+// HyParView's two partial views: a few neighbours, symmetric and connected, and some more contacts to replace them
+// from.
 //
 // Differences from the paper, each for a network that loses messages: every new link is asked for and confirmed
-// (NeighbourRequest, NeighbourReply), also at the end of a ForwardJoin; from time to time a neighbour is asked again, so
-// that one-sided links are found; contacts that were lost, and the seeds, are spoken to ever more rarely but for ever, so
-// that the halves of a partition find each other again.
+// (NeighbourRequest, NeighbourReply), also at the end of a ForwardJoin; from time to time a neighbour is asked again,
+// so that one-sided links are found; contacts that were lost, and the seeds, are spoken to ever more rarely but for
+// ever, so that the halves of a partition find each other again.
 #pragma once
 
 #include <compare>
@@ -94,9 +95,9 @@ class Views {
   std::vector<Contact> active_;
   std::vector<Contact> passive_;
   std::vector<Contact> seeds_;
-  std::vector<Contact> lost_;                ///< Oldest first.
-  std::map<NodeId, Contact> asked_;          ///< Replies awaited.
-  std::map<NodeId, MonoTime> refused_;       ///< When each said no.
+  std::vector<Contact> lost_;           ///< Oldest first.
+  std::map<NodeId, Contact> asked_;     ///< Replies awaited.
+  std::map<NodeId, MonoTime> refused_;  ///< When each said no.
   std::vector<Contact> reach_outs_;
   TimerQueue<TimerKey> timers_;
   Duration fill_pause_;

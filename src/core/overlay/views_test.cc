@@ -150,7 +150,8 @@ TEST_F(ViewsTest, AContactThatDoesNotAnswerIsGivenUp) {
 TEST_F(ViewsTest, JoinsThroughEverySeedWithGrowingPauses) {
   Effects effects;
   Contact nameless{{}, contact(2).endpoint};
-  views.add_seeds({contact(1), nameless, contact(0), Contact{{}, contact(0).endpoint}, Contact{node_id(3), {}}}, at({}), effects);
+  views.add_seeds({contact(1), nameless, contact(0), Contact{{}, contact(0).endpoint}, Contact{node_id(3), {}}}, at({}),
+                  effects);
   EXPECT_EQ(sent<Join>(effects).size(), 1u);
   const std::size_t early = sent<Join>(run_until(seconds(20))).size();
   EXPECT_GE(early, 3u);
@@ -216,8 +217,13 @@ RC_GTEST_PROP(ViewsProperty, BoundsHoldWhateverComes, ()) {
     const auto number = static_cast<std::uint32_t>(draws.below(100));
     switch (draws.below(9)) {
       case 0: views.on(contact(number), Join{contact(number)}, at(clock), effects); break;
-      case 1: views.on(contact(1), ForwardJoin{contact(number), static_cast<std::uint8_t>(draws.below(256))}, at(clock), effects); break;
-      case 2: views.on(contact(number), NeighbourRequest{contact(number), draws.chance(1, 2)}, at(clock), effects); break;
+      case 1:
+        views.on(contact(1), ForwardJoin{contact(number), static_cast<std::uint8_t>(draws.below(256))}, at(clock),
+                 effects);
+        break;
+      case 2:
+        views.on(contact(number), NeighbourRequest{contact(number), draws.chance(1, 2)}, at(clock), effects);
+        break;
       case 3: views.on(contact(number), NeighbourReply{draws.chance(1, 2)}, at(clock), effects); break;
       case 4: views.on(contact(number), Disconnect{draws.chance(1, 2)}, at(clock)); break;
       case 5: views.lost(contact(number), MonoTime{} + clock); break;
