@@ -11,7 +11,7 @@
 
 #include <chrono>
 
-#include "api/fake_service.h"
+#include "api/service_fixture.h"
 #include "api/http_text.h"
 #include "api/token.h"
 

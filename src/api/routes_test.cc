@@ -7,7 +7,7 @@
 #include <boost/json.hpp>
 
 #include "api/client.h"
-#include "api/fake_service.h"
+#include "api/service_fixture.h"
 #include "api/from_json.h"
 
 namespace abacus {

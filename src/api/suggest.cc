@@ -1,4 +1,4 @@
-// Levenshtein distance, two rows at a time.
+// Edit distance with swapped neighbours as one mistake (optimal string alignment), three rows at a time.
 #include "api/suggest.h"
 
 #include <algorithm>
@@ -10,14 +10,17 @@ namespace {
 constexpr std::size_t kLongestName = 64;  // longer ones are no typing errors, and cost quadratic time
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), 0);
   for (std::size_t i = 1; i <= a.size(); ++i) {
     current[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       std::size_t change = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, change});
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
     }
+    std::swap(before, previous);
     std::swap(previous, current);
   }
   return previous[b.size()];

@@ -24,13 +24,13 @@ struct Program {
 
   Program() {
     app.allow_extras();
-    app.footer(kFooter);
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(34);
     add_agent_commands(commands);
     add_dev_commands(commands);
     add_submit_commands(commands);
     add_job_commands(commands);
+    app.footer(kFooter);  // last: commands made later would inherit it
   }
 };
 
@@ -53,9 +53,19 @@ std::string path_of(const CLI::App& command) {
   return command.get_parent() ? path_of(*command.get_parent()) + " " + command.get_name() : command.get_name();
 }
 
+std::string help_of(const CLI::App& command) { return command.help(command.get_parent() ? path_of(*command.get_parent()) : ""); }
+
 const CLI::App& reached(const CLI::App& app) {
   auto below = app.get_subcommands();
   return below.empty() ? app : reached(*below.front());
+}
+
+/// "unknown WHAT; did you mean RIGHT? `abacus run --help` LISTS".
+std::string unknown(const std::string& what, const std::string& word, const std::vector<std::string>& names,
+                    const CLI::App& command, const char* lists) {
+  std::string right = nearest_name(word, names);
+  return fmt::format("unknown {} {}{} `{} --help` {}", what, word, right.empty() ? ":" : "; did you mean " + right + "?",
+                     path_of(command), lists);
 }
 
 /// What the words are that no command wanted; empty if all is well.
@@ -64,15 +74,11 @@ std::string complaint(const CLI::App& app) {
   std::vector<std::string> commands = names_of_commands(command);
   for (const std::string& word : app.remaining(true)) {
     if (word.starts_with("-") && word != "-") {
-      std::string flag = word.substr(0, word.find('='));
-      return fmt::format("unknown option {}{}. `{} --help` lists the options; a program's own go after --", flag,
-                         did_you_mean(flag, names_of_options(command)), path_of(command));
+      return unknown("option", word.substr(0, word.find('=')), names_of_options(command), command,
+                     "lists the options; a program's own go after --");
     }
-    if (!commands.empty()) {
-      return fmt::format("unknown command '{}'{}. `{} --help` lists the commands", word, did_you_mean(word, commands),
-                         path_of(command));
-    }
-    return fmt::format("'{}' is one word too many. `{} --help` shows what it takes", word, path_of(command));
+    if (!commands.empty()) return unknown("command", word, commands, command, "lists the commands");
+    return fmt::format("'{}' is one word too many: `{} --help` shows what it takes", word, path_of(command));
   }
   if (!commands.empty()) return fmt::format("which command? `{} --help` lists them", path_of(command));
   return "";
@@ -91,7 +97,7 @@ int run_words(std::vector<std::string> words, std::vector<std::string> after_das
   try {
     program.app.parse(words);
   } catch (const CLI::CallForHelp&) {
-    streams.out << reached(program.app).help(path_of(reached(program.app)).substr(0, path_of(reached(program.app)).rfind(' ')));
+    streams.out << help_of(reached(program.app));
     return 0;
   } catch (const CLI::ParseError& error) {
     std::string extra = complaint(program.app);
@@ -107,8 +113,7 @@ int run_words(std::vector<std::string> words, std::vector<std::string> after_das
 void append_reference(std::string& text, const CLI::App& command) {
   std::vector<CLI::App*> below = const_cast<CLI::App&>(command).get_subcommands([](const CLI::App*) { return true; });
   if (below.empty()) {
-    std::string path = path_of(command);
-    text += fmt::format("\n## {}\n\n```text\n{}```\n", path, command.help(path.substr(0, path.rfind(' '))));
+    text += fmt::format("\n## {}\n\n```text\n{}```\n", path_of(command), help_of(command));
   }
   for (const CLI::App* next : below) append_reference(text, *next);
 }

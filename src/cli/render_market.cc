@@ -26,9 +26,18 @@ std::string reason_text(const PriceReason& reason) {
                      reason.multiplier_permille / 1000.0, reason.utilisation_permille / 10.0);
 }
 
+/// "memory: needs 8 GiB, has 2 GiB": the name of the dimension without its unit, which the amounts carry.
+std::string shortfall_text(const Shortfall& shortfall) {
+  std::string text = to_string(shortfall);
+  for (const char* unit : {"_milli", "_bytes"}) {
+    if (shortfall.dimension.ends_with(unit)) text.erase(text.find(unit), std::string_view(unit).size());
+  }
+  return text;
+}
+
 std::string shortfall_texts(const DeclineDetail& decline) {
   std::vector<std::string> texts;
-  for (const Shortfall& shortfall : decline.shortfalls) texts.push_back(to_string(shortfall));
+  for (const Shortfall& shortfall : decline.shortfalls) texts.push_back(shortfall_text(shortfall));
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -68,6 +68,7 @@ class FakeService : public Service {
     for (std::uint32_t i = 0; i < job.view.tasks; ++i) {
       TaskView task;
       task.task = {id, request.spec.array.first + i * request.spec.array.step};
+      task.attempt = 1;
       job.tasks.push_back(task);
     }
     job.request = std::move(request);
