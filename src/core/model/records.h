@@ -61,9 +61,12 @@ struct BoughtLeaseRecord {
   WallTime opened_at;
   WallTime until;
   bool released = false;  ///< Given up; waits for the receipt.
+  WallTime price_since;   ///< From when on the price holds; a renewal may change it.
+  Money owed_before;      ///< For the time before that, without fees.
 };
 BOOST_DESCRIBE_STRUCT(BoughtLeaseRecord, (),
-                      (lease, seller, region, job, slots, price, fee, opened_at, until, released))
+                      (lease, seller, region, job, slots, price, fee, opened_at, until, released, price_since,
+                       owed_before))
 
 /// A time for which a lease had one price.
 struct MeteredSpan {
