@@ -26,6 +26,7 @@ class NoopExecutor final : public Executor {
   Status interrupt(const AttemptId&, Duration) override { return {}; }
   Status forget(const AttemptId&) override { return {}; }
   Status close_lease(const LeaseId&) override { return {}; }
+  Status extend_lease(const LeaseId&, WallTime) override { return {}; }
   Status end_lease(const LeaseId&) override { return {}; }
   void adopt(std::function<void(std::vector<FoundLease>)> done) override {
     boost::asio::post(loop_, [done = std::move(done)] { done({}); });

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -143,15 +144,14 @@ Status Agent::Parts::open_transport() {
                                    return runs->find_log(peer, attempt, stream);
                                  }});
   serve_bulk(*transport, [this](PeerIdentity peer, Bytes request) -> asio::awaitable<Bytes> {
-    return run_on(pool.get_executor(),
-                  [this, peer = peer.node, request = std::move(request)] { return bulk_service->handle(peer, request); });
+    co_return co_await run_on(pool.get_executor(), [&] { return bulk_service->handle(peer.node, request); });
   });
   bulk_client = std::make_unique<BulkClient>(*transport);
   return {};
 }
 
 Status Agent::Parts::start_driver() {
-  RealWorld::Parts parts{identity.key};
+  RealWorld::Parts parts(identity.key);
   parts.journal = journal.get();
   parts.runs = runs.get();
   parts.results = results.get();
@@ -273,8 +273,9 @@ asio::awaitable<Result<JobSubmitted>> Agent::submit(JobSpec spec, std::vector<Pa
     if (!packed) co_return fail(packed.error().in("inputs"));
     spec.work.input = *packed;
   }
-  co_return co_await command<JobSubmitted>(
-      [&](RequestId request) { return SubmitJob{request, std::move(spec)}; }, kCommandPatience);
+  // Named, because g++ 12 destroys temporaries of a co_await expression twice.
+  std::function<Event(RequestId)> make = [&](RequestId request) { return SubmitJob{request, std::move(spec)}; };
+  co_return co_await command<JobSubmitted>(make, kCommandPatience);
 }
 
 asio::awaitable<Result<JobCancelled>> Agent::cancel(JobId job, std::optional<std::uint32_t> index) {
@@ -331,6 +332,11 @@ asio::awaitable<void> Agent::wait_change(JobId job, Duration timeout) {
 }
 
 const Node& Agent::node() const { return *parts_->driver->node(); }
+std::vector<PeerView> Agent::peers() const {
+  std::vector<PeerView> peers = node().overlay().view(read_clocks());
+  for (PeerView& peer : peers) peer.last_price = node().buying().last_price(peer.node);
+  return peers;
+}
 const NodeIdentity& Agent::identity() const { return parts_->identity; }
 Endpoint Agent::endpoint() const { return parts_->options.advertise.value_or(parts_->transport->local_endpoint()); }
 const TransportStats& Agent::transport_stats() const { return parts_->transport->stats(); }

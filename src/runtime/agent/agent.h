@@ -9,6 +9,7 @@
 
 #include "core/driver/driver.h"
 #include "runtime/agent/agent_options.h"
+#include "protocol/bulk_messages.h"
 #include "runtime/data/pack.h"
 #include "runtime/net/identity.h"
 #include "runtime/net/transport.h"

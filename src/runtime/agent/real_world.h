@@ -21,6 +21,8 @@ namespace abacus {
 class RealWorld final : public World {
  public:
   struct Parts {
+    explicit Parts(const KeyPair& node_key) : key(node_key) {}
+
     KeyPair key;
     GroupCommitter* journal = nullptr;
     Runs* runs = nullptr;

@@ -54,6 +54,11 @@ void Runs::act(const OpenLease& open) {
   ports_.post(LeaseProcessLost{open.lease, opened.error().message});
 }
 
+void Runs::act(const ExtendLease& extend) {
+  Status extended = executor_.extend_lease(extend.lease, extend.until);
+  if (!extended) ports_.log->debug("extend {}: {}", extend.lease.short_string(), extended.error().message);
+}
+
 void Runs::act(const CloseLease& close) {
   Status ended = executor_.end_lease(close.lease);
   if (!ended && ended.error().code != ErrorCode::not_found) {
@@ -66,7 +71,7 @@ void Runs::act(const CloseLease& close) {
 
 void Runs::on_event(const LeaseLost& lost) { ports_.post(LeaseProcessLost{lost.lease, lost.reason}); }
 
-void Runs::on_event(const LeaseClosed&) {}
+void Runs::on_event(const LeaseRemoved&) {}
 
 // ---- starting ------------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ class Runs {
 
   void act(const AdoptRuns&);
   void act(const OpenLease& open);
+  void act(const ExtendLease& extend);
   void act(const CloseLease& close);
   void act(const StageInputs& stage);
   void act(const Launch& launch);
@@ -62,7 +63,7 @@ class Runs {
   void on_event(const AttemptStarted& started);
   void on_event(const AttemptEnded& ended);
   void on_event(const LeaseLost& lost);
-  void on_event(const LeaseClosed& closed);
+  void on_event(const LeaseRemoved& closed);
 
   AgentPorts ports_;
   std::string region_;

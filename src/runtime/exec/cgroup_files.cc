@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
@@ -88,6 +89,14 @@ bool write_small_file(const std::string& path, std::string_view text) {
   ::close(fd);
   errno = error;
   return done;
+}
+
+void set_cpu_weight(const CgroupBranch& branch, const std::string& path, std::uint64_t cpu_milli) {
+  if (!branch.cpu) return;
+  bool v2 = branch.version == 2;
+  std::uint64_t weight = v2 ? cpu_milli / 10 : cpu_milli * 1024 / 1000;
+  weight = std::clamp<std::uint64_t>(weight, v2 ? 1 : 2, v2 ? 10'000 : 262'144);  // The kernel's bounds.
+  write_small_file(path + (v2 ? "/cpu.weight" : "/cpu.shares"), std::to_string(weight));
 }
 
 std::vector<pid_t> parse_pids(std::string_view text) {

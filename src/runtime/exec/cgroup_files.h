@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,10 @@ std::optional<std::string> read_small_file(const std::string& path);
 
 /// Writes in one write(2), as control files want. False with errno set.
 bool write_small_file(const std::string& path, std::string_view text);
+
+/// What the group at `path` weighs against its neighbours when CPU time is short, one CPU being the kernel's default.
+/// Does nothing on a branch without cpu.
+void set_cpu_weight(const CgroupBranch& branch, const std::string& path, std::uint64_t cpu_milli);
 
 /// The process ids in a cgroup.procs text.
 std::vector<pid_t> parse_pids(std::string_view text);

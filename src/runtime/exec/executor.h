@@ -71,11 +71,11 @@ struct LeaseLost {
 };
 
 /// After close_lease or end_lease: no process and no file of the lease is left.
-struct LeaseClosed {
+struct LeaseRemoved {
   LeaseId lease;
 };
 
-using ExecEvent = std::variant<AttemptStarted, AttemptEnded, LeaseLost, LeaseClosed>;
+using ExecEvent = std::variant<AttemptStarted, AttemptEnded, LeaseLost, LeaseRemoved>;
 using ExecSink = std::function<void(ExecEvent)>;
 
 /// What a former life of this agent left.
@@ -116,11 +116,14 @@ class Executor {
   /// `invalid` while it runs.
   virtual Status forget(const AttemptId& attempt) = 0;
 
-  /// No more launches; once every attempt has ended and been forgotten, the lease is removed and LeaseClosed follows.
+  /// No more launches; once every attempt has ended and been forgotten, the lease is removed and LeaseRemoved follows.
   /// Errors: `not_found`.
   virtual Status close_lease(const LeaseId& lease) = 0;
 
-  /// Kills what runs in the lease, deletes its files. No more events of its attempts; LeaseClosed follows.
+  /// The lease's end moved to `deadline`, if that is later. Errors: `not_found`.
+  virtual Status extend_lease(const LeaseId& lease, WallTime deadline) = 0;
+
+  /// Kills what runs in the lease, deletes its files. No more events of its attempts; LeaseRemoved follows.
   /// Errors: `not_found`.
   virtual Status end_lease(const LeaseId& lease) = 0;
 

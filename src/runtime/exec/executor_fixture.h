@@ -66,7 +66,7 @@ class ExecutorFixture : public ::testing::Test {
     if (auto* started = std::get_if<AttemptStarted>(&event)) started_[started->attempt] = *started, ++starts_;
     if (auto* ended = std::get_if<AttemptEnded>(&event)) ended_[ended->attempt] = ended->record, ++ends_;
     if (auto* lost = std::get_if<LeaseLost>(&event)) lost_.push_back(*lost);
-    if (auto* closed = std::get_if<LeaseClosed>(&event)) closed_.push_back(closed->lease);
+    if (auto* closed = std::get_if<LeaseRemoved>(&event)) closed_.push_back(closed->lease);
   }
 
   /// Drives the executor until `done` holds; false after the limit.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <thread>
 
 namespace abacus {
 namespace {
@@ -157,6 +158,8 @@ bool claim(CgroupBranch& branch, std::string& reason) {
   works(branch.memory, v2 ? "memory.max" : "memory.limit_in_bytes", "67108864");
   works(branch.pids, "pids.max", "16");
   ::rmdir(trial.c_str());
+  // All leases together weigh as much as the machine, not as one process among the others.
+  set_cpu_weight(branch, branch.path, std::uint64_t{std::thread::hardware_concurrency()} * 1000);
   return true;
 }
 

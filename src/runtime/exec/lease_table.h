@@ -19,11 +19,11 @@ enum class LeaseState {
   lost,     ///< Its shim died; waits for end_lease.
 };
 
-enum class AttemptState { sent, running, ended };
+enum class AttemptPhase { sent, running, ended };
 
 struct AttemptEntry {
   LeaseId lease;
-  AttemptState state = AttemptState::sent;
+  AttemptPhase state = AttemptPhase::sent;
   std::string launch_frame;  ///< Kept until the shim has taken it, to be sent again over a fresh connection.
   std::optional<Duration> interrupt_grace;  ///< It was asked to stop; likewise.
 };
@@ -32,10 +32,11 @@ struct LeaseEntry {
   LeaseState state = LeaseState::live;
   std::shared_ptr<ShimLink> link;
   std::uint32_t shim_pid = 0;
-  int reconnects = 0;                  ///< Since the last complete listing.
-  bool clearing = false;               ///< The shim is gone, its remains are being cleared away.
-  bool adopting = false;               ///< adopt() still collects: news goes there instead of to the sink.
-  std::vector<CgroupBranch> branches;  ///< Where its cgroups are.
+  std::optional<WallTime> extended_until;  ///< Told to the shim; again over a fresh connection.
+  int reconnects = 0;                      ///< Since the last complete listing.
+  bool clearing = false;                   ///< The shim is gone, its remains are being cleared away.
+  bool adopting = false;                   ///< adopt() still collects: news goes there instead of to the sink.
+  std::vector<CgroupBranch> branches;      ///< Where its cgroups are.
 };
 
 /// The base name of an attempt's files: "JOB.INDEX.NUMBER".

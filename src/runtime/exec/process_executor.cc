@@ -59,6 +59,7 @@ class ProcessExecutor::Impl : public std::enable_shared_from_this<Impl> {
   Status interrupt(const AttemptId& attempt, Duration grace);
   Status forget(const AttemptId& attempt);
   Status close_lease(const LeaseId& lease);
+  Status extend_lease(const LeaseId& lease, WallTime deadline);
   Status end_lease(const LeaseId& lease);
   void adopt(std::function<void(std::vector<FoundLease>)> done);
 
@@ -181,10 +182,11 @@ Status ProcessExecutor::Impl::connect(const LeaseId& lease, LeaseEntry& entry) {
   TRY_STATUS(entry.link->connect(directory(lease)));
   // What a broken connection may have swallowed. All of it may be repeated.
   for (const auto& [id, attempt] : table_.attempts) {
-    if (attempt.lease != lease || attempt.state == AttemptState::ended) continue;
-    if (attempt.state == AttemptState::sent) entry.link->send_encoded(attempt.launch_frame);
+    if (attempt.lease != lease || attempt.state == AttemptPhase::ended) continue;
+    if (attempt.state == AttemptPhase::sent) entry.link->send_encoded(attempt.launch_frame);
     if (attempt.interrupt_grace) entry.link->send(wire::Interrupt{id, *attempt.interrupt_grace});
   }
+  if (entry.extended_until) entry.link->send(wire::Extend{*entry.extended_until});
   if (entry.state == LeaseState::closing) entry.link->send(wire::Close{false});
   if (entry.state == LeaseState::ending) entry.link->send(wire::Close{true});
   return {};
@@ -210,7 +212,7 @@ Status ProcessExecutor::Impl::launch(const LaunchSpec& spec) {
   }
   // A known attempt is sent all the same: the shim answers with its state, which is then reported anew.
   lease->link->send_encoded(frame);
-  table_.attempts[spec.attempt] = AttemptEntry{spec.lease, AttemptState::sent, std::move(frame), {}};
+  table_.attempts[spec.attempt] = AttemptEntry{spec.lease, AttemptPhase::sent, std::move(frame), {}};
   return {};
 }
 
@@ -218,7 +220,7 @@ Status ProcessExecutor::Impl::interrupt(const AttemptId& attempt, Duration grace
   AttemptEntry* entry = table_.find(attempt);
   if (entry == nullptr) return fail(ErrorCode::not_found, "attempt {} is not here", attempt.to_string());
   LeaseEntry* lease = table_.find(entry->lease);
-  if (entry->state == AttemptState::ended || !lease->link) return {};
+  if (entry->state == AttemptPhase::ended || !lease->link) return {};
   entry->interrupt_grace = grace;
   lease->link->send(wire::Interrupt{attempt, grace});
   return {};
@@ -228,7 +230,7 @@ Status ProcessExecutor::Impl::forget(const AttemptId& attempt) {
   AttemptEntry* entry = table_.find(attempt);
   if (entry == nullptr) return fail(ErrorCode::not_found, "attempt {} is not here", attempt.to_string());
   LeaseEntry* lease = table_.find(entry->lease);
-  if (entry->state != AttemptState::ended && lease->state != LeaseState::lost) {
+  if (entry->state != AttemptPhase::ended && lease->state != LeaseState::lost) {
     return fail(ErrorCode::invalid, "attempt {} still runs; interrupt it and wait for its end", attempt.to_string());
   }
   if (lease->link) lease->link->send(wire::Forget{attempt, attempt_folder(attempt)});
@@ -242,6 +244,14 @@ Status ProcessExecutor::Impl::close_lease(const LeaseId& lease) {
   if (entry->state != LeaseState::live) return {};
   entry->state = LeaseState::closing;
   entry->link->send(wire::Close{false});
+  return {};
+}
+
+Status ProcessExecutor::Impl::extend_lease(const LeaseId& lease, WallTime deadline) {
+  LeaseEntry* entry = table_.find(lease);
+  if (entry == nullptr) return fail(ErrorCode::not_found, "lease {} is not open", lease.short_string());
+  entry->extended_until = deadline;
+  if (entry->link) entry->link->send(wire::Extend{deadline});
   return {};
 }
 
@@ -289,8 +299,8 @@ void ProcessExecutor::Impl::on_started(const LeaseId& lease, const wire::Started
     return adopt_attempt(lease, {started.attempt, false, started.pid, started.wall, {}});
   }
   AttemptEntry* attempt = table_.find(started.attempt);
-  if (attempt == nullptr || attempt->state != AttemptState::sent) return;
-  attempt->state = AttemptState::running;
+  if (attempt == nullptr || attempt->state != AttemptPhase::sent) return;
+  attempt->state = AttemptPhase::running;
   attempt->launch_frame = std::string();
   if (entry->state != LeaseState::ending) emit(AttemptStarted{lease, started.attempt, started.pid, started.wall});
 }
@@ -306,8 +316,8 @@ void ProcessExecutor::Impl::on_ended(const LeaseId& lease, const wire::Ended& en
     entry->link->send(wire::Forget{ended.attempt, attempt_folder(ended.attempt)});
     return;
   }
-  if (attempt->state == AttemptState::ended) return;
-  attempt->state = AttemptState::ended;
+  if (attempt->state == AttemptPhase::ended) return;
+  attempt->state = AttemptPhase::ended;
   attempt->launch_frame = std::string();
   if (entry->state != LeaseState::ending) emit(AttemptEnded{lease, ended.attempt, ended.record});
 }
@@ -363,8 +373,8 @@ void ProcessExecutor::Impl::report_lost(const LeaseId& lease, LeaseEntry& entry)
   // What the shim wrote down but could not tell any more.
   for (const auto& [id, record] : read_records(directory(lease) + "/records")) {
     AttemptEntry* attempt = table_.find(id);
-    if (attempt == nullptr || attempt->state == AttemptState::ended) continue;
-    attempt->state = AttemptState::ended;
+    if (attempt == nullptr || attempt->state == AttemptPhase::ended) continue;
+    attempt->state = AttemptPhase::ended;
     emit(AttemptEnded{lease, id, record});
   }
   std::string note = read_small_file(directory(lease) + "/shim.log").value_or("");
@@ -374,7 +384,7 @@ void ProcessExecutor::Impl::report_lost(const LeaseId& lease, LeaseEntry& entry)
 
 void ProcessExecutor::Impl::report_closed(const LeaseId& lease) {
   table_.erase(lease);
-  emit(LeaseClosed{lease});
+  emit(LeaseRemoved{lease});
 }
 
 // Adoption
@@ -415,7 +425,7 @@ void ProcessExecutor::Impl::adopt_lease(const LeaseId& lease) {
 }
 
 void ProcessExecutor::Impl::adopt_attempt(const LeaseId& lease, FoundAttempt attempt) {
-  AttemptState state = attempt.ended ? AttemptState::ended : AttemptState::running;
+  AttemptPhase state = attempt.ended ? AttemptPhase::ended : AttemptPhase::running;
   table_.attempts[attempt.attempt] = AttemptEntry{lease, state, {}, {}};
   auto& list = adoption_->leases[lease].attempts;
   std::erase_if(list, [&](const FoundAttempt& known) { return known.attempt == attempt.attempt; });
@@ -454,6 +464,9 @@ Status ProcessExecutor::launch(const LaunchSpec& spec) { return impl_->launch(sp
 Status ProcessExecutor::interrupt(const AttemptId& attempt, Duration grace) { return impl_->interrupt(attempt, grace); }
 Status ProcessExecutor::forget(const AttemptId& attempt) { return impl_->forget(attempt); }
 Status ProcessExecutor::close_lease(const LeaseId& lease) { return impl_->close_lease(lease); }
+Status ProcessExecutor::extend_lease(const LeaseId& lease, WallTime deadline) {
+  return impl_->extend_lease(lease, deadline);
+}
 Status ProcessExecutor::end_lease(const LeaseId& lease) { return impl_->end_lease(lease); }
 void ProcessExecutor::adopt(std::function<void(std::vector<FoundLease>)> done) { impl_->adopt(std::move(done)); }
 const IsolationReport& ProcessExecutor::isolation() const { return impl_->isolation(); }

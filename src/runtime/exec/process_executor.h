@@ -32,6 +32,7 @@ class ProcessExecutor final : public Executor {
   Status interrupt(const AttemptId& attempt, Duration grace) override;
   Status forget(const AttemptId& attempt) override;
   Status close_lease(const LeaseId& lease) override;
+  Status extend_lease(const LeaseId& lease, WallTime deadline) override;
   Status end_lease(const LeaseId& lease) override;
   void adopt(std::function<void(std::vector<FoundLease>)> done) override;
   AttemptPaths paths(const LeaseId& lease, const AttemptId& attempt) const override;

@@ -171,6 +171,21 @@ TEST_F(RecoveryTest, ALeaseNobodyReturnsToEndsByItself) {
   EXPECT_TRUE(adopted[0].attempts[0].record.interrupted);
 }
 
+TEST_F(RecoveryTest, AnExtendedLeaseWaitsLonger) {
+  orphan_limit_ = milliseconds(100);
+  make_executor();
+  LeaseId lease = open(4, milliseconds(300));
+  ASSERT_TRUE(executor_->extend_lease(lease, WallTime{std::numeric_limits<std::int64_t>::max() / 2}));
+  EXPECT_EQ(executor_->extend_lease(LeaseId{}, {}).error().code, ErrorCode::not_found);
+  EXPECT_EQ(run(command(lease, 0, {"true"})).exit_code, 0) << "the shim has heard all before this";
+  executor_.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  make_executor();
+  auto adopted = adopt();
+  ASSERT_EQ(adopted.size(), 1u);
+  EXPECT_TRUE(adopted[0].live);
+}
+
 TEST_F(RecoveryTest, AShimThatHangsIsEndedByForce) {
   answer_limit_ = milliseconds(500);
   make_executor();

@@ -28,6 +28,8 @@ template <>
 constexpr std::uint8_t kType<Listed> = 8;
 template <>
 constexpr std::uint8_t kType<Refused> = 9;
+template <>
+constexpr std::uint8_t kType<Extend> = 10;
 
 /// Visits the fields of a struct in wire order by appending them.
 class Writer {
@@ -142,6 +144,7 @@ void visit_fields(V& visit, M& m) {
   if constexpr (std::is_same_v<T, Started>) visit_attempt(visit, m.attempt), visit(m.pid), visit(m.wall.ns);
   if constexpr (std::is_same_v<T, Ended>) visit_attempt(visit, m.attempt), visit_record(visit, m.record);
   if constexpr (std::is_same_v<T, Refused>) visit(m.reason);
+  if constexpr (std::is_same_v<T, Extend>) visit(m.deadline.ns);
 }
 
 template <class M>
@@ -183,6 +186,7 @@ std::optional<Message> decode(std::string_view frame) {
     case kType<Ended>: return decode_as<Ended>(body);
     case kType<Listed>: return Listed{};
     case kType<Refused>: return decode_as<Refused>(body);
+    case kType<Extend>: return decode_as<Extend>(body);
     default: return UnknownMessage{type};
   }
 }

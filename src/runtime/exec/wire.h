@@ -78,6 +78,12 @@ struct Close {
   bool operator==(const Close&) const = default;
 };
 
+/// The lease's end moved: what waits for its agent does so until later.
+struct Extend {
+  WallTime deadline;
+  bool operator==(const Extend&) const = default;
+};
+
 struct Started {
   AttemptId attempt;
   std::uint32_t pid = 0;
@@ -109,7 +115,8 @@ struct UnknownMessage {
   bool operator==(const UnknownMessage&) const = default;
 };
 
-using Message = std::variant<Hello, Launch, Interrupt, Forget, Close, Started, Ended, Listed, Refused, UnknownMessage>;
+using Message =
+    std::variant<Hello, Launch, Interrupt, Forget, Close, Started, Ended, Listed, Refused, Extend, UnknownMessage>;
 
 /// Appends one whole frame to `out`. An UnknownMessage must not be encoded.
 void encode(const Message& message, std::string& out);

@@ -38,9 +38,16 @@ std::vector<Message> samples() {
   record.stderr_truncated = record.oom_killed = record.interrupted = true;
   record.launch_error = std::string("zero \0 byte", 11);
   AttemptId attempt = sample_launch().attempt;
-  return {Hello{3, LeaseId{}, 42}, sample_launch(), Interrupt{attempt, seconds(1)},
-          Forget{attempt, "f"},    Close{true},     Started{attempt, 5, {6}},
-          Ended{attempt, record},  Listed{},        Refused{"why"}};
+  return {Hello{3, LeaseId{}, 42},
+          sample_launch(),
+          Interrupt{attempt, seconds(1)},
+          Forget{attempt, "f"},
+          Close{true},
+          Started{attempt, 5, {6}},
+          Ended{attempt, record},
+          Listed{},
+          Refused{"why"},
+          Extend{{7}}};
 }
 
 std::string encoded(const Message& message) {

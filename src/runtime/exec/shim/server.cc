@@ -61,7 +61,7 @@ std::uint64_t raise_open_files() {
 
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
-      cgroups_(options_.branches, options_.lease_text),
+      cgroups_(options_.branches, options_.lease_text, options_.slots),
       alone_since_(wall_now()),
       scratch_(kScratchBytes) {}
 
@@ -191,6 +191,9 @@ void Server::handle(const wire::Message& message) {
   }
   if (auto* order = std::get_if<wire::Launch>(&message)) handle_launch(*order);
   if (auto* forget = std::get_if<wire::Forget>(&message)) handle_forget(*forget);
+  if (auto* extend = std::get_if<wire::Extend>(&message)) {
+    options_.deadline = std::max(options_.deadline, extend->deadline);
+  }
   if (auto* close = std::get_if<wire::Close>(&message)) handle_close(*close);
   if (auto* interrupt = std::get_if<wire::Interrupt>(&message)) {
     auto task = tasks_.find(interrupt->attempt);

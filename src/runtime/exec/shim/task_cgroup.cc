@@ -84,6 +84,7 @@ std::string TaskCgroup::set_cpu(const CgroupBranch& branch, std::uint32_t milli)
   std::string quota = std::to_string(std::max(milli * kCpuPeriodUs / 1000, kCpuQuotaMinUs));
   if (milli == 0) quota = branch.version == 2 ? "max" : "-1";
   std::string name = file(branch, branch.version == 2 ? "cpu.max" : "cpu.cfs_quota_us");
+  set_cpu_weight(branch, branch.path, milli == 0 ? 1000 : milli);
   if (branch.version == 2) quota += " " + std::to_string(kCpuPeriodUs);
   if (branch.version == 1 && !write_small_file(file(branch, "cpu.cfs_period_us"), std::to_string(kCpuPeriodUs))) {
     return failed(name);
@@ -165,7 +166,7 @@ void TaskCgroup::meter(ExitRecord& record) const {
   }
 }
 
-TaskCgroups::TaskCgroups(std::vector<CgroupBranch> branches, const std::string& lease_name)
+TaskCgroups::TaskCgroups(std::vector<CgroupBranch> branches, const std::string& lease_name, std::uint32_t slots)
     : branches_(std::move(branches)) {
   for (CgroupBranch& branch : branches_) {
     branch.path += "/" + lease_name;
@@ -175,6 +176,8 @@ TaskCgroups::TaskCgroups(std::vector<CgroupBranch> branches, const std::string& 
       branch.path.clear();
       continue;
     }
+    set_cpu_weight(branch, branch.path, std::uint64_t{slots} * 1000);
+    set_cpu_weight(branch, branch.path + "/shim", std::uint64_t{slots} * 1000);
     std::string enable =
         std::string(branch.cpu ? "+cpu " : "") + (branch.memory ? "+memory " : "") + (branch.pids ? "+pids" : "");
     if (branch.version == 2 && !enable.empty()) write_small_file(branch.path + "/cgroup.subtree_control", enable);

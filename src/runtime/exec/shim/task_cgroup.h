@@ -70,7 +70,8 @@ class TaskCgroups {
  public:
   /// `branches` are those of the host; groups are made in `branch.path/lease_name`. The calling process moves to a
   /// group "shim" there, so that it and what it starts without limits are apart from the agent.
-  TaskCgroups(std::vector<CgroupBranch> branches, const std::string& lease_name);
+  /// Under contention the lease weighs as many CPUs as it has slots.
+  TaskCgroups(std::vector<CgroupBranch> branches, const std::string& lease_name, std::uint32_t slots);
 
   bool available() const { return !branches_.empty(); }
 
