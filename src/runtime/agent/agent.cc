@@ -247,6 +247,12 @@ asio::awaitable<void> Agent::leave() {
   parts_->pump->stop();
 }
 
+void Agent::end_all_work() {
+  for (const SoldLeaseView& lease : node().selling().view(read_clocks()).leases) {
+    parts_->runs->act(CloseLease{lease.lease});
+  }
+}
+
 template <class Answered>
 asio::awaitable<Result<Answered>> Agent::command(std::function<Event(RequestId)> make, Duration patience) {
   RequestId request = parts_->next_request++;

@@ -30,6 +30,9 @@ class Agent {
   /// Says goodbye to the neighbours and waits until what is under way is durable, a second at most.
   boost::asio::awaitable<void> leave();
 
+  /// Ends what runs here for others and for itself: its buyers place that work again.
+  void end_all_work();
+
   /// Packs the inputs, takes the job into custody; returns when it is durable here.
   boost::asio::awaitable<Result<JobSubmitted>> submit(JobSpec spec, std::vector<PackSource> inputs);
   boost::asio::awaitable<Result<JobCancelled>> cancel(JobId job, std::optional<std::uint32_t> index);
