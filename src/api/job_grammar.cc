@@ -33,8 +33,8 @@ Result<ArraySpec> parse_array(std::string_view text) {
               (!step || (last && read_number(*step, array.step))) &&
               (!running_max || (read_number(*running_max, array.running_max) && array.running_max > 0));
   if (!good) {
-    return fail(ErrorCode::invalid, "'{}' is not an array: want FIRST-LAST, FIRST-LAST:STEP or FIRST-LAST%AT_ONCE, such as 0-99",
-                text);
+    return fail(ErrorCode::invalid,
+                "'{}' is not an array: want FIRST-LAST, FIRST-LAST:STEP or FIRST-LAST%AT_ONCE, such as 0-99", text);
   }
   TRY_STATUS(validate(array));
   return array;
@@ -52,7 +52,8 @@ Result<std::uint32_t> parse_cpu_milli(std::string_view text) {
     milli = good ? static_cast<std::uint32_t>(whole) : 0;
   }
   if (good && milli > 0 && milli <= limits::kMaxCpuMilli) return milli;
-  return fail(ErrorCode::invalid, "'{}' is not a number of CPUs: want 2, 0.5 or 500m, with at most three decimals", text);
+  return fail(ErrorCode::invalid, "'{}' is not a number of CPUs: want 2, 0.5 or 500m, with at most three decimals",
+              text);
 }
 
 Result<DeviceNeed> parse_gpu(std::string_view text) {
@@ -66,20 +67,21 @@ Result<DeviceNeed> parse_gpu(std::string_view text) {
   }
   need.model = std::string(model);
   if (!good || !validate(need)) {
-    return fail(ErrorCode::invalid, "'{}' is not a need of GPUs: want COUNT, MODEL or MODEL:COUNT, such as 2 or a100:2", text);
+    return fail(ErrorCode::invalid, "'{}' is not a need of GPUs: want COUNT, MODEL or MODEL:COUNT, such as 2 or a100:2",
+                text);
   }
   return need;
 }
 
 Result<Price> parse_urgency(std::string_view text) {
   constexpr std::int64_t kSecondsPerHour = 3600;
-  if (text == "low") return Price{10};
+  if (text == "low") return Price{1'000};
   if (text == "normal") return JobSpec{}.urgency;
-  if (text == "high") return Price{1'000};
+  if (text == "high") return Price{100'000};
   auto per_hour = parse_money(text);
   if (per_hour && *per_hour >= Money{}) return Price{per_hour->micro / kSecondsPerHour};
-  return fail(ErrorCode::invalid, "'{}' is no urgency: want low, normal, high, or what an hour's delay is worth in credits",
-              text);
+  return fail(ErrorCode::invalid,
+              "'{}' is no urgency: want low, normal, high, or what an hour's delay is worth in credits", text);
 }
 
 Result<InputPath> parse_input(std::string_view text) {

@@ -19,8 +19,8 @@ namespace abacus {
 namespace {
 
 constexpr std::uint32_t kWeights[] = {2, 1, 3, 1, 2};
-constexpr std::int64_t kTariffsMicro[] = {120'000, 280'000, 200'000, 360'000};
-constexpr std::int64_t kTariffStepMicro = 10'000;
+constexpr std::int64_t kTariffsMicro[] = {120'000'000, 280'000'000, 200'000'000, 360'000'000};
+constexpr std::int64_t kTariffStepMicro = 10'000'000;
 constexpr std::uint64_t kMemoryGrain = 64ull << 20;
 
 std::string file_of(const std::string& dir) { return dir + "/dev.json"; }
@@ -42,8 +42,8 @@ std::string capacity_of(std::uint32_t i, std::uint32_t weights, const Capacity& 
 
 }  // namespace
 
-std::vector<DevAgent> plan_dev_agents(const std::string& dir, std::uint32_t count, const std::vector<std::string>& regions,
-                                      const Capacity& machine) {
+std::vector<DevAgent> plan_dev_agents(const std::string& dir, std::uint32_t count,
+                                      const std::vector<std::string>& regions, const Capacity& machine) {
   std::uint32_t weights = 0;
   for (std::uint32_t i = 0; i < count; ++i) weights += weight_of(i);
   std::vector<DevAgent> agents;

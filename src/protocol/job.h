@@ -62,7 +62,7 @@ struct JobSpec {
   std::vector<std::string> regions;      ///< Where it may run; empty: anywhere.
   std::optional<Money> budget;           ///< For the whole job; none: at any price.
   std::optional<WallTime> deadline;      ///< Work not placed by then is given up.
-  Price urgency{100};                    ///< What a second's delay of one task is worth to the user.
+  Price urgency{10'000};                    ///< What a second's delay of one task is worth to the user.
   Duration expected_run;                 ///< Of one task; zero: unknown.
   Duration lost_after = seconds(60);     ///< A seller suspect for so long: the task is placed again.
   Repeat repeat = Repeat::idempotent;

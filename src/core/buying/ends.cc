@@ -9,6 +9,7 @@
 #include "core/buying/settlement.h"
 #include "core/buying/streaming.h"
 #include "core/buying/watch.h"
+#include "protocol/output_dir.h"
 
 namespace abacus {
 namespace {
@@ -33,7 +34,8 @@ bool attempt_out(Turn& t, const Job& job, std::uint32_t position) {
 
 void begin_fetch(Turn& t, Job& job, std::uint32_t position, Fetch fetch) {
   claim(job, position);
-  t.fx.soft(FetchOutputs{{job.task_id(position), fetch.attempt}, fetch.seller, fetch.end.output, job.spec().output_dir});
+  TaskId task = job.task_id(position);
+  t.fx.soft(FetchOutputs{{task, fetch.attempt}, fetch.seller, fetch.end.output, output_dir_of(job.spec(), task)});
   job.task(position).phase = TaskPhase::fetching;
   job.fetches[position] = std::move(fetch);
 }

@@ -18,8 +18,8 @@ struct DeviceRate {
   Price capacity_rate;
 };
 
-/// All numbers are integers, so that the same configuration gives the same prices on every machine. The defaults make
-/// a busy CPU cost about 0.4 credits an hour.
+/// All numbers are integers, so that the same configuration gives the same prices on every machine. With a credit taken for
+/// a thousandth of a euro, the defaults make a busy CPU cost about three cents an hour.
 struct PricingConfig {
   /// Power that work adds to a node that is on anyway: the idle share is no marginal cost.
   std::int64_t milliwatts_per_cpu = 8'000;
@@ -27,19 +27,19 @@ struct PricingConfig {
 
   /// In micro-credits; may be negative. Constant, unless there is a schedule: then entry i holds from
   /// `hourly_from` + i hours on, and the list repeats for ever in both directions.
-  std::int64_t tariff_micro_per_kwh = 250'000;
+  std::int64_t tariff_micro_per_kwh = 250'000'000;
   std::vector<std::int64_t> hourly_micro_per_kwh;
   WallTime hourly_from;
 
   /// What wear and investment cost, before load: for a CPU, a GiB of memory, a device.
-  Price cpu_rate{60};
-  Price memory_rate{6};
+  Price cpu_rate{6'000};
+  Price memory_rate{600};
   std::vector<DeviceRate> devices;
-  DeviceRate other_device{"", 150'000, Price{4'000}};  ///< Kinds that are not in the list.
+  DeviceRate other_device{"", 150'000, Price{400'000}};  ///< Kinds that are not in the list.
 
   /// For moving a task's inputs, a GiB: from inside the region, from another one.
   Money fee_per_gib_near;
-  Money fee_per_gib_far = micro_credits(20'000);
+  Money fee_per_gib_far = micro_credits(20'000'000);
 
   /// The multiplier's controller: see Multiplier.
   std::uint32_t target_permille = 920;
