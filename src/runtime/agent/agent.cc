@@ -57,6 +57,7 @@ struct Agent::Parts {
       : io(context), options(std::move(given)), identity(std::move(who)), pool(kPoolThreads), contacts_timer(io) {}
   ~Parts();
 
+  Status check_endpoint() const;
   Status open_stores();
   std::unique_ptr<Executor> make_process_executor(ExecSink sink);
   Status open_transport();
@@ -128,6 +129,16 @@ std::unique_ptr<Executor> Agent::Parts::make_process_executor(ExecSink sink) {
   exec.shim_program = default_shim_program();
   if (options.limits) exec.isolation = probe_isolation();
   return std::make_unique<ProcessExecutor>(io.get_executor(), std::move(exec), std::move(sink));
+}
+
+/// Others must be able to reach what the node's offer says.
+Status Agent::Parts::check_endpoint() const {
+  Endpoint endpoint = options.advertise.value_or(options.listen);
+  std::array<std::uint8_t, 16> v6_any{}, v4_any{};
+  v4_any[10] = v4_any[11] = 0xff;
+  if (endpoint.address != v6_any && endpoint.address != v4_any) return {};
+  return fail(ErrorCode::invalid, "nobody can reach {}: say with --advertise ADDRESS:PORT where peers find this machine",
+              endpoint.to_string());
 }
 
 Status Agent::Parts::open_transport() {
@@ -234,6 +245,7 @@ Result<std::unique_ptr<Agent>> Agent::start(asio::io_context& io, AgentOptions o
   TRY(NodeIdentity identity, load_identity(options.data_dir, read_clocks().wall));
   if (options.region.empty()) options.region = identity.attributes().region.value;
   auto parts = std::make_unique<Parts>(io, std::move(options), std::move(identity));
+  TRY_STATUS(parts->check_endpoint());
   TRY_STATUS(parts->open_stores());
   TRY_STATUS(parts->open_transport());
   TRY_STATUS(parts->start_driver());
