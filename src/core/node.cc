@@ -1,3 +1,4 @@
+// Which part hears which event and message, and what a node writes about itself.
 #include "core/node.h"
 
 #include <algorithm>

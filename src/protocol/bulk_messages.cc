@@ -1,3 +1,4 @@
+// Limits of bulk requests and responses, checked on the way in.
 #include "protocol/bulk_messages.h"
 
 #include "protocol/codec.h"

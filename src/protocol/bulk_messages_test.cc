@@ -1,3 +1,4 @@
+// Bulk requests and responses: round trips, the limits, damaged bytes.
 #include "protocol/bulk_messages.h"
 
 #include <gtest/gtest.h>

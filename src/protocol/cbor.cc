@@ -1,3 +1,4 @@
+// Heads are written by libcbor; a reader takes one item at a time and refuses every head that could be shorter.
 #include "protocol/cbor.h"
 
 #include <cbor.h>

@@ -1,3 +1,4 @@
+// Reading and writing of the leaf types; the structs around them are templates in the header.
 #include "protocol/codec.h"
 
 #include <algorithm>

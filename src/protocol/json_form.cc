@@ -1,3 +1,4 @@
+// The one JSON form that needs more than its header: an offer by reference.
 #include "protocol/json_form.h"
 
 namespace abacus::json_form {

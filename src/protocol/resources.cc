@@ -1,3 +1,4 @@
+// How often a bundle fits, what is missing when it does not, and which devices it takes.
 #include "protocol/resources.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Soft effects leave after each event; held ones wait for the commit that carries their changes.
 #include "core/driver/driver.h"
 
 #include <utility>

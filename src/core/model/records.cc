@@ -1,3 +1,4 @@
+// From a journal row to its record: the kind picks the type.
 #include "core/model/records.h"
 
 namespace abacus {
