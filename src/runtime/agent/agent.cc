@@ -1,3 +1,4 @@
+// Puts the parts of a running agent together, feeds its driver, and takes the parts down again.
 #include "runtime/agent/agent.h"
 
 #include <boost/asio/co_spawn.hpp>

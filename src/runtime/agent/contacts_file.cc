@@ -1,3 +1,4 @@
+// One contact a line, as text, replaced as a whole.
 #include "runtime/agent/contacts_file.h"
 
 #include <fstream>

@@ -1,3 +1,4 @@
+// Which of several causes an exit record counts as, in order of precedence.
 #include "runtime/agent/exit_translation.h"
 
 namespace abacus {

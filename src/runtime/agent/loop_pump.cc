@@ -1,3 +1,4 @@
+// One turn queued at a time, one timer for the driver's next wake.
 #include "runtime/agent/loop_pump.h"
 
 #include <boost/asio/post.hpp>

@@ -1,3 +1,4 @@
+// From the node's counters and the transport's statistics to Prometheus families.
 #include "runtime/agent/metrics.h"
 
 #include <prometheus/metric_family.h>

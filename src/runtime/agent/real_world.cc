@@ -1,3 +1,4 @@
+// Messages to the transport, rows to the journal's thread, signatures checked in the pool, all answers posted back.
 #include "runtime/agent/real_world.h"
 
 #include <boost/asio/post.hpp>

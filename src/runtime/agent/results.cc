@@ -1,3 +1,4 @@
+// Fetches outputs into the folder of their task, then moves them to where the user asked for them.
 #include "runtime/agent/results.h"
 
 #include <boost/asio/co_spawn.hpp>

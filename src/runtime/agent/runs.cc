@@ -1,3 +1,4 @@
+// An attempt's way at the seller: staging, launch, end, outputs packed; each step answered by an event.
 #include "runtime/agent/runs.h"
 
 #include <boost/asio/co_spawn.hpp>

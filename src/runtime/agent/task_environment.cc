@@ -1,3 +1,4 @@
+// The ABACUS_ variables of an attempt, and which devices it may see.
 #include "runtime/agent/task_environment.h"
 
 #include <algorithm>

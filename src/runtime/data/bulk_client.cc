@@ -1,3 +1,4 @@
+// Retries with growing pauses what may pass; checks that an answer is of the kind asked for.
 #include "runtime/data/bulk_client.h"
 
 #include <algorithm>

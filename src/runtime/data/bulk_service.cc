@@ -1,3 +1,4 @@
+// Serves a chunk only to peers that may read a manifest which lists it.
 #include "runtime/data/bulk_service.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// BLAKE2b digests and zstd frames; a frame's stated size is checked before anything is allocated.
 #include "runtime/data/chunk.h"
 
 #include <sodium.h>

@@ -1,3 +1,4 @@
+// One file an object, written aside and renamed; the least recently used goes when room is needed.
 #include "runtime/data/content_store.h"
 
 #include <fcntl.h>

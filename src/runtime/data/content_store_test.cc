@@ -1,3 +1,4 @@
+// The store against reopening, damage, crashes, a full cap and many threads.
 #include "runtime/data/content_store.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Every rule of a tree is checked in both directions, so that only one encoding of a tree exists.
 #include "runtime/data/manifest.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Manifests: round trips, evil trees, bounds, damaged bytes.
 #include "runtime/data/manifest.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Sources and output patterns to tree entries; a bad output is left out by name, the others are kept.
 #include "runtime/data/pack.h"
 
 #include <fcntl.h>

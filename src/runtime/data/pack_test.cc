@@ -1,3 +1,4 @@
+// Packing and unpacking on a real disk: names, modes, links, sparse files, output patterns.
 #include "runtime/data/pack.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// A list is a file that begins with the digest of its rest; an unfinished replacement is dropped at open.
 #include "runtime/data/pin_book.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Walks by descriptor and never follows a symlink; files are read in chunks into the store.
 #include "runtime/data/tree_builder.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+// Checks a path component by component, and that a link's target climbs no further than its tree.
 #include "runtime/data/tree_path.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Unpacks beside the destination and renames; writes into an existing folder only when told to.
 #include "runtime/data/unpack.h"
 
 #include <fcntl.h>

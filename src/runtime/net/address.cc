@@ -1,3 +1,4 @@
+// IPv4 addresses travel in their IPv6-mapped form.
 #include "runtime/net/address.h"
 
 #include <algorithm>

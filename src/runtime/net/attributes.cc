@@ -1,3 +1,4 @@
+// The extension is a DER sequence that is read back strictly.
 #include "runtime/net/attributes.h"
 
 #include "runtime/net/openssl.h"

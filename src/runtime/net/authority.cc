@@ -1,3 +1,4 @@
+// What a request may ask of the authority, and the log of what it issued.
 #include "runtime/net/authority.h"
 
 #include <fcntl.h>

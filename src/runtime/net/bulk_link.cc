@@ -1,3 +1,4 @@
+// Requests are written as they come; answers are matched to them by order.
 #include "runtime/net/bulk_link.h"
 
 #include <boost/asio/as_tuple.hpp>

@@ -1,3 +1,4 @@
+// Certificates are made and read with OpenSSL, and their fields checked one by one.
 #include "runtime/net/certificate.h"
 
 #include <fmt/chrono.h>

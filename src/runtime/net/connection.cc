@@ -1,3 +1,4 @@
+// One coroutine reads, one writes; each batch takes what waits at that moment.
 #include "runtime/net/connection.h"
 
 #include <boost/asio/as_tuple.hpp>

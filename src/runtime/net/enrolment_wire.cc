@@ -1,3 +1,4 @@
+// The proof covers keying material of the TLS session, so that it cannot be used in another one.
 #include "runtime/net/enrolment_wire.h"
 
 #include "protocol/codec.h"

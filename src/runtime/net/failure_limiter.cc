@@ -1,3 +1,4 @@
+// Counting stops at the limit of the window, which bounds the table too.
 #include "runtime/net/failure_limiter.h"
 
 namespace abacus {

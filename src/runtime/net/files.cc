@@ -1,3 +1,4 @@
+// Files are replaced by writing aside, syncing and renaming; a secret that others can read is refused.
 #include "runtime/net/files.h"
 
 #include <fcntl.h>

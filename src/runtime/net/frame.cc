@@ -1,3 +1,4 @@
+// A parser that keeps only the frame it is in, and checks a length before it makes room.
 #include "runtime/net/frame.h"
 
 #include <algorithm>

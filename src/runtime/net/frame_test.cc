@@ -1,3 +1,4 @@
+// Frames however the stream is cut: headers, limits, noise, a stream that stops within a frame.
 #include "runtime/net/frame.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Loads the parts of an identity and checks that they fit each other; errors say what to do.
 #include "runtime/net/identity.h"
 
 #include "runtime/net/files.h"

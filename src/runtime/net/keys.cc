@@ -1,3 +1,4 @@
+// libsodium calls; a signed message begins with its purpose.
 #include "runtime/net/keys.h"
 
 #include <sodium.h>

@@ -1,3 +1,4 @@
+// Accepts up to a bound of unfinished handshakes, and makes room by closing the slowest.
 #include "runtime/net/listener.h"
 
 #include <boost/asio/as_tuple.hpp>

@@ -1,3 +1,4 @@
+// Keys and texts into OpenSSL's objects, and the last error out of its queue.
 #include "runtime/net/openssl.h"
 
 #include <openssl/err.h>

@@ -1,3 +1,4 @@
+// Which connection of two prevails, when to dial again, and whose connection makes room.
 #include "runtime/net/peer_pool.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A BIO whose reads and writes are recv and send on a descriptor that it does not own.
 #include "runtime/net/socket_bio.h"
 
 #include <sys/socket.h>

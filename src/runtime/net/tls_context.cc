@@ -1,3 +1,4 @@
+// The settings of both sides, and the callback that judges a peer's certificate chain.
 #include "runtime/net/tls_context.h"
 
 #include <algorithm>

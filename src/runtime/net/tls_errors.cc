@@ -1,3 +1,4 @@
+// Picks a handshake's real cause out of what OpenSSL, the socket and the certificate check left behind.
 #include "runtime/net/tls_errors.h"
 
 #include <openssl/err.h>

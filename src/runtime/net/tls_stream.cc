@@ -1,3 +1,4 @@
+// Each OpenSSL call is repeated after waiting for what it wants: readable or writable.
 #include "runtime/net/tls_stream.h"
 
 #include <netinet/tcp.h>

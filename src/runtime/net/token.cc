@@ -1,3 +1,4 @@
+// A token's text form with its checksum, and the book as a JSON file that is replaced as a whole.
 #include "runtime/net/token.h"
 
 #include <sodium.h>

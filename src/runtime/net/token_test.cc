@@ -1,3 +1,4 @@
+// Tokens, their book, what an authority vouches for, and the limit on failed attempts.
 #include "runtime/net/token.h"
 
 #include "runtime/net/authority.h"

@@ -1,3 +1,4 @@
+// Joins the listener and the pool of peers over one TLS context.
 #include "runtime/net/transport.h"
 
 #include "runtime/net/listener.h"

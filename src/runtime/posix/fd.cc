@@ -1,3 +1,4 @@
+// Loops around read, pread and write that go on after EINTR, and errno as error codes.
 #include "runtime/posix/fd.h"
 
 #include <fcntl.h>

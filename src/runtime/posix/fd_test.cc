@@ -1,3 +1,4 @@
+// Descriptors are closed once, errors name their path, a replaced file is whole.
 #include "runtime/posix/fd.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// mkdtemp at the start, removal of everything at the end.
 #include "runtime/posix/temporary_directory.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// The lock file holds its owner's process id, for the error that a second opener gets.
 #include "runtime/store/directory_lock.h"
 
 #include <fcntl.h>

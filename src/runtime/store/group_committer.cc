@@ -1,3 +1,4 @@
+// Takes the whole queue at a time; after a failure nothing is committed until a reload.
 #include "runtime/store/group_committer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Order, many threads, failures, a disk that falls behind, and a writer killed in the middle.
 #include "runtime/store/group_committer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Every row carries a checksum of its kind, key and value; the file is checked as a whole at open.
 #include "runtime/store/journal.h"
 
 #include <sodium.h>

@@ -1,3 +1,4 @@
+// The journal against damage, foreign files, newer versions, a full disk and a second opener.
 #include "runtime/store/journal.h"
 
 #include <gmock/gmock.h>

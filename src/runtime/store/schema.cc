@@ -1,3 +1,4 @@
+// One list of steps, each run in a transaction of its own.
 #include "runtime/store/schema.h"
 
 #include <array>

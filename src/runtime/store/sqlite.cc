@@ -1,3 +1,4 @@
+// SQLite's result codes as error codes; each statement is finalised by its owner.
 #include "runtime/store/sqlite.h"
 
 #include <cerrno>
