@@ -1,7 +1,9 @@
+// Starts the agents of a benchmark: one organisation, a scratch folder, an enrolled node for each, one loop for all.
 #include "market.h"
 
 #include <sys/resource.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <chrono>
 #include <cstdlib>
 
@@ -76,6 +78,22 @@ Market::~Market() {
   agents_.clear();
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+}
+
+void Market::submit(std::size_t agent, JobSpec spec, std::function<void()> done) {
+  boost::asio::co_spawn(io_, agents_[agent]->submit(std::move(spec), {}),
+                        [done = std::move(done)](std::exception_ptr error, Result<JobSubmitted> submitted) {
+                          CHECK(!error);
+                          CHECK_MSG(submitted.has_value(), submitted ? "" : submitted.error().message);
+                          done();
+                        });
+}
+
+bool Market::all_ended(std::size_t agent) const {
+  for (const JobView& job : agents_[agent]->node().buying().jobs(read_clocks(), 100)) {
+    if (!job.ended) return false;
+  }
+  return true;
 }
 
 JobSpec noop_job(std::uint32_t tasks) {

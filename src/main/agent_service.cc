@@ -1,3 +1,4 @@
+// Each call of the API, answered by the agent's node or posted to it as a command.
 #include "main/agent_service.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// A transaction is applied as a whole when it finishes; loading decodes every row.
 #include "sim/disk.h"
 
 namespace abacus::sim {

@@ -1,3 +1,4 @@
+// What each effect does to a simulated machine, and how long that takes.
 #include "sim/host.h"
 
 #include <utility>

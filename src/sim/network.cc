@@ -1,3 +1,4 @@
+// Draws loss, repetition and delay of each message.
 #include "sim/network.h"
 
 namespace abacus::sim {

@@ -1,3 +1,4 @@
+// Reads a simulated command, and keeps the processes of each lease through crashes of the agent.
 #include "sim/processes.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The agenda's happenings, one after the other in virtual time.
 #include "sim/simulation.h"
 
 #include <algorithm>

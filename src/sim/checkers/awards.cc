@@ -1,3 +1,4 @@
+// Follows awards and starts as they are sent, and launches as they happen; a refusal or a crash frees the attempt.
 #include "sim/checkers/awards.h"
 
 #include <fmt/format.h>

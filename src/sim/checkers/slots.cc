@@ -1,3 +1,4 @@
+// Adds up what runs at a seller at each launch, from its processes.
 #include "sim/checkers/slots.h"
 
 #include <fmt/format.h>

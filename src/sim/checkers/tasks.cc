@@ -1,3 +1,4 @@
+// Asks each custodian for its tasks at the end, and remembers the end of each task reported.
 #include "sim/checkers/tasks.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Draws nodes, jobs, crashes and a partition from the seed; everybody is back up when it is calm.
 #include "sim/workloads/random_market.h"
 
 #include <fmt/format.h>
