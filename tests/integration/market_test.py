@@ -1,0 +1,125 @@
+"""Twenty agents, five hundred tasks, a seller and a buyer killed on the way."""
+
+import collections
+import time
+import unittest
+
+from market import Market, wait_until
+
+BUYER_KILLED, BUYER = 0, 1
+AGENTS = 20
+LONG_TASKS = 6
+LONG_S = 8
+SHORT_JOBS = ((BUYER, 160), (BUYER_KILLED, 160), (BUYER, 84), (BUYER_KILLED, 84))
+ALL_TASKS = sum(count for _, count in SHORT_JOBS) + 2 * LONG_TASKS
+DOWN_S = 1.5
+
+# One append a line: whole lines of several tasks never mix.
+SCRIPT = ('echo "begin $ABACUS_JOB_ID.$ABACUS_TASK_INDEX $ABACUS_NODE" >> "$LINES"; sleep $1; '
+          'echo "end $ABACUS_JOB_ID.$ABACUS_TASK_INDEX $ABACUS_NODE" >> "$LINES"')
+SHORT_SLEEP = '$(printf 0.%02d $((ABACUS_TASK_INDEX * 7 % 26 + 5)))'  # 50 to 300 ms
+
+
+class MarketTest(unittest.TestCase):
+    def submit(self, buyer, count, sleep_s, **more):
+        script = SCRIPT.replace("$1", str(sleep_s))
+        return self.market.submit(buyer, command=["sh", "-c", script], array=f"0-{count - 1}", cpu="0.5",
+                                  memory="16MiB", environment={"LINES": self.lines_path}, **more)
+
+    def lines(self, word):
+        """How often each task wrote a line that begins with `word`."""
+        try:
+            with open(self.lines_path) as file:
+                words = [line.split() for line in file]
+        except FileNotFoundError:
+            words = []
+        return collections.Counter(task for begin, task, _node in words if begin == word)
+
+    def wait_until_begun(self, job, count):
+        wait_until(f"{count} tasks of {job} run", lambda: sum(t.startswith(job) for t in self.lines("begin")) >= count,
+                   30)
+
+    def running(self, buyer, job):
+        return {t["task"]: t["seller"] for t in self.market.tasks(buyer, job) if t["phase"] == "running"}
+
+    def ended(self, buyer):
+        return {t["task"]: t["end"] for job in self.jobs_of(buyer) for t in self.market.tasks(buyer, job)
+                if t["phase"] == "ended"}
+
+    def kill_a_seller(self, job):
+        """Kills one that runs a long task of BUYER's; gives its index and those tasks."""
+        running = self.running(BUYER, job)
+        self.assertEqual(len(running), LONG_TASKS)
+        node = collections.Counter(running.values()).most_common()[0][0]
+        self.market.agents[self.market.index_of(node)].kill9()
+        return self.market.index_of(node), [task for task, seller in running.items() if seller == node]
+
+    def check_ends(self):
+        """Every task is in its user's view once, at its end, done."""
+        ids = []
+        for buyer, job, count in self.jobs:
+            view = self.market.wait_for_job(buyer, job, 90)
+            self.assertEqual((view["tasks"], view["succeeded"], view["failed"], view["waiting"], view["placed"]),
+                             (count, count, 0, 0, 0), view)
+            tasks = self.market.tasks(buyer, job)
+            ids += [task["task"] for task in tasks]
+            for task in tasks:
+                self.assertEqual((task["phase"], task["end"]["kind"], task["end"]["exit_code"]), ("ended", "exited", 0),
+                                 task)
+        self.assertEqual((len(ids), len(set(ids))), (ALL_TASKS, ALL_TASKS))
+        counters = self.market.agents[BUYER].get("/v1/counters")  # since its start; that of the other buyer was killed
+        self.assertEqual(counters["tasks_succeeded"], sum(count for buyer, _, count in self.jobs if buyer == BUYER))
+
+    def jobs_of(self, buyer):
+        return [job for owner, job, _ in self.jobs if owner == buyer]
+
+    def hand_in(self, buyer, count, sleep_s, **more):
+        self.jobs.append((buyer, self.submit(buyer, count, sleep_s, **more), count))
+        return self.jobs[-1][1]
+
+    def scenario(self):
+        """Gives the tasks that ran while their seller or their buyer was down."""
+        long_of_buyer, long_of_killed = (self.hand_in(buyer, LONG_TASKS, LONG_S, regions=["north"])
+                                         for buyer in (BUYER, BUYER_KILLED))
+        for job in (long_of_buyer, long_of_killed):
+            self.wait_until_begun(job, LONG_TASKS)
+        for buyer, count in SHORT_JOBS[:2]:
+            self.hand_in(buyer, count, SHORT_SLEEP)
+        wait_until("some tasks ended", lambda: len(self.ended(BUYER_KILLED)) >= 10, 30)
+        seller, through_seller = self.kill_a_seller(long_of_buyer)
+        through_buyer = list(self.running(BUYER_KILLED, long_of_killed))
+        self.assertEqual(len(through_buyer), LONG_TASKS)
+        ended_before = self.ended(BUYER_KILLED)
+        self.market.agents[BUYER_KILLED].kill9()
+        self.let_down_pass(through_seller + through_buyer)
+        self.market.agents[seller].restart()
+        self.market.agents[BUYER_KILLED].restart()
+        for buyer, count in SHORT_JOBS[2:]:
+            self.hand_in(buyer, count, SHORT_SLEEP)
+        self.check_ends()
+        ended_now = self.ended(BUYER_KILLED)
+        self.assertEqual({task: ended_now[task] for task in ended_before}, ended_before)
+        return through_seller + through_buyer
+
+    def let_down_pass(self, tasks):
+        """The agents are down for a while; the tasks that are to run through it are still at work afterwards."""
+        time.sleep(DOWN_S)
+        done = self.lines("end")
+        self.assertEqual([task for task in tasks if task in done], [])
+
+    def test_every_task_ends_once_though_agents_are_killed(self):
+        # The buyers are in the south: what must run in the north runs elsewhere than at its buyer.
+        regions = ("south", "south", "north", "north", "north")
+        with Market(AGENTS, regions, capacity="cpu=4!,memory=512MiB!") as self.market:
+            self.lines_path = self.market.shared + "/lines"
+            self.jobs = []
+            ran_through = self.scenario()
+            begun, done = self.lines("begin"), self.lines("end")
+            self.assertEqual(len(done), ALL_TASKS)
+            for task in ran_through:
+                self.assertEqual((begun[task], done[task]), (1, 1), f"{task} ran through a restart and was run again")
+            self.assertEqual({task: count for task, count in begun.items() if count > 1}, {}, "begun more than once")
+
+
+if __name__ == "__main__":
+    unittest.main()

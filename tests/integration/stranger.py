@@ -1,0 +1,63 @@
+"""A raw TLS client at an agent's port: shows a certificate or none, sends bytes, counts what comes back."""
+
+import socket
+import ssl
+import struct
+
+CONTROL, BULK, ENROL = "abacus/1", "abacus-bulk/1", "abacus-enrol/1"
+
+
+def frame(body):
+    return struct.pack("<I", len(body)) + body
+
+
+class Outcome:
+    """What came back: bytes of the protocol, and whether the agent ended the connection."""
+
+    def __init__(self):
+        self.received = b""
+        self.ended = False
+
+
+def _context(directory, alpn):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols([alpn])
+    if directory:
+        context.load_cert_chain(directory + "/node.crt", directory + "/node.key")
+    return context
+
+
+def talk(port, payload, directory=None, alpn=CONTROL, patience_s=3):
+    """Sends `payload` as the node whose data directory is given, and listens until the end or for `patience_s`."""
+    outcome = Outcome()
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=patience_s) as raw:
+            with _context(directory, alpn).wrap_socket(raw) as tls:
+                tls.sendall(payload)
+                while piece := tls.recv(4096):
+                    outcome.received += piece
+        outcome.ended = True
+    except TimeoutError:
+        pass
+    except (ssl.SSLError, ConnectionError):
+        outcome.ended = True
+    return outcome
+
+
+def talk_plainly(port, payload, patience_s=3):
+    """The same without TLS."""
+    outcome = Outcome()
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=patience_s) as raw:
+            raw.sendall(payload)
+            raw.shutdown(socket.SHUT_WR)
+            while piece := raw.recv(4096):
+                outcome.received += piece
+        outcome.ended = True
+    except TimeoutError:
+        pass
+    except ConnectionError:
+        outcome.ended = True
+    return outcome
