@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,11 @@ class Market {
   boost::asio::io_context& io() { return io_; }
   Agent& agent(std::size_t index) { return *agents_[index]; }
   std::size_t size() const { return agents_.size(); }
+
+  /// Submits a job at an agent; `done` is called once it is in custody.
+  void submit(std::size_t agent, JobSpec spec, std::function<void()> done);
+  /// True when every job that this agent has in custody has ended.
+  bool all_ended(std::size_t agent) const;
 
   /// Runs the loop until `done` holds. False after `limit_s` seconds.
   template <class Done>

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "market.h"
+#include "runtime/agent/loop_pump.h"
 
 namespace {
 
@@ -34,7 +35,7 @@ boost::asio::awaitable<void> one_job(Agent& agent, JobSpec spec, std::function<v
   auto submitted = co_await agent.submit(std::move(spec), {});
   if (!submitted) std::fprintf(stderr, "%s\n", submitted.error().message.c_str()), std::exit(1);
   while (true) {
-    auto job = agent.node().buying().job(submitted->job);
+    auto job = agent.node().buying().job(submitted->job, read_clocks());
     if (job && job->ended) break;
     co_await agent.wait_change(submitted->job, seconds(5));
   }
