@@ -10,10 +10,12 @@
 namespace abacus {
 namespace {
 
-constexpr Int128 kStep = 1 << 16;                    // Steps in a micro-credit a second.
+constexpr Int128 kStep = 1 << 16;  // Steps in a micro-credit a second.
 constexpr std::int64_t kWattSecondsPerKwh = 3'600'000;
 constexpr std::int64_t kKibPerGib = 1 << 20;
 constexpr std::uint32_t kLotsMax = 8;
+/// A rate past this gives the greatest price at any load and multiplier, and the product with the load still fits.
+constexpr Int128 kBaseMax = static_cast<Int128>(1) << 78;
 
 /// One dimension of a bundle: how much a slot takes, what a unit costs, and how much of it is in use.
 struct Dimension {
@@ -48,7 +50,7 @@ void add(Terms& terms, const Dimension& d, std::uint32_t slots, Fixed multiplier
   if (d.amount == 0) return;
   Fixed u = share_used(d.capacity, d.free, static_cast<Int128>(d.per_slot) * slots);
   Fixed factor = multiplier / (Fixed::ratio(110, 100) - u);
-  Int128 base = static_cast<Int128>(d.rate.micro_per_s) * d.amount * kStep / d.unit;
+  Int128 base = std::min(static_cast<Int128>(d.rate.micro_per_s) * d.amount * kStep / d.unit, kBaseMax);
   terms.energy += divide_nearest(static_cast<Int128>(d.amount) * d.milliwatts * tariff * kStep,
                                  static_cast<Int128>(d.unit) * 1'000 * kWattSecondsPerKwh);
   terms.capacity += base;
@@ -108,7 +110,8 @@ Pricing::Priced Pricing::price(const Load& load, const Bundle& bundle, std::uint
   result.reason.capacity.micro_per_s = clamp_price(divide_nearest(terms.capacity, kStep), 0);
   result.reason.multiplier_permille =
       static_cast<std::uint32_t>(divide_nearest(static_cast<Int128>(multiplier.raw) * 1'000, Fixed::kOne));
-  result.reason.utilisation_permille = static_cast<std::uint32_t>(static_cast<Int128>(terms.highest.raw) * 1'000 / Fixed::kOne);
+  result.reason.utilisation_permille =
+      static_cast<std::uint32_t>(static_cast<Int128>(terms.highest.raw) * 1'000 / Fixed::kOne);
   return result;
 }
 

@@ -40,8 +40,8 @@ class Pricing {
   Priced price(const Load& load, const Bundle& bundle, std::uint32_t slots, Fixed multiplier, WallTime at) const;
 
   /// The supply curve: at most eight lots with rising prices, together `count` slots. Counts grow geometrically, and a
-  /// lot's price is that of an award up to and including it, so `price_of` a count never falls short of price().
-  /// Fee and start delay are left at zero. Requires 1 <= count <= limits::kSlots.
+  /// lot's price is that of an award up to and including it, so that of lot_for(lots, n) is never less than price() for
+  /// n slots. Fee and start delay are left at zero. Requires 1 <= count <= limits::kSlots.
   std::vector<Lot> supply(const Load& load, const Bundle& bundle, std::uint32_t count, Fixed multiplier,
                           WallTime at) const;
 

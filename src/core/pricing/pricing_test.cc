@@ -148,9 +148,13 @@ RC_GTEST_PROP(PricingProperty, ExtremesDoNotOverflow, (bool negative)) {
   config.other_device.milliwatts = 1'000'000'000;
   config.multiplier_max_permille = 1'000'000;
   RC_ASSERT(validate(config).has_value());
-  Bundle bundle{*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::arbitrary<std::uint64_t>(), 0,
+  Bundle bundle{*rc::gen::arbitrary<std::uint32_t>(),
+                *rc::gen::arbitrary<std::uint64_t>(),
+                0,
                 {{"x", "", *rc::gen::arbitrary<std::uint32_t>()}}};
-  Capacity capacity{*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::arbitrary<std::uint64_t>(), 0,
+  Capacity capacity{*rc::gen::arbitrary<std::uint32_t>(),
+                    *rc::gen::arbitrary<std::uint64_t>(),
+                    0,
                     {{"x", "", *rc::gen::arbitrary<std::uint32_t>(), 0, false}}};
   auto priced = Pricing(config).price({capacity, capacity}, bundle, *rc::gen::arbitrary<std::uint32_t>(),
                                       Fixed::whole(1'000), WallTime{*rc::gen::arbitrary<std::int64_t>()});

@@ -25,8 +25,8 @@ struct Ready {
 /// What an attempt in a slot has.
 struct Placement {
   RunRecord record;
-  std::uint32_t slot = 0;            ///< Meaningless where slots have no devices to tell them apart.
-  std::optional<EndKind> stopping;   ///< Interrupted, and what its end is to be called.
+  std::uint32_t slot = 0;           ///< Meaningless where slots have no devices to tell them apart.
+  std::optional<EndKind> stopping;  ///< Interrupted, and what its end is to be called.
 };
 
 /// Recorded, and to be launched once that is durable.

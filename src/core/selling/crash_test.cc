@@ -30,7 +30,8 @@ void check(const World& world) {
     ASSERT_LE(lease.running, lease.slots);
     auto executed = world.executor.find(lease.lease);
     if (executed == world.executor.end()) continue;
-    auto alive = std::count_if(executed->second.begin(), executed->second.end(), [](const auto& p) { return !p.second.end; });
+    auto alive =
+        std::count_if(executed->second.begin(), executed->second.end(), [](const auto& p) { return !p.second.end; });
     ASSERT_LE(alive, lease.slots) << "more processes than slots";
   }
   ASSERT_LE(held, world.node.cpu_milli) << "sold twice";
@@ -90,7 +91,8 @@ std::vector<std::function<void(World&)>> conversation() {
     if (w.executor.contains(kLease) && w.executor[kLease].contains(attempt(5, task))) w.start(kLease, attempt(5, task));
   };
   auto finish = [](World& w, std::uint32_t task) {
-    if (w.executor.contains(kLease) && w.executor[kLease].contains(attempt(5, task))) w.finish(kLease, attempt(5, task));
+    if (w.executor.contains(kLease) && w.executor[kLease].contains(attempt(5, task)))
+      w.finish(kLease, attempt(5, task));
   };
   return {
       [=](World& w) { w.say(buyer, rfq(2)); },
@@ -99,15 +101,29 @@ std::vector<std::function<void(World&)>> conversation() {
       [=](World& w) { start(w, 1); },
       [=](World& w) { w.pass(seconds(4)); },
       [=](World& w) { finish(w, 0); },
-      [=](World& w) { w.say(buyer, DoneAck{kLease, {attempt(5, 0)}}); },
-      [=](World& w) { w.say(buyer, Start{kLease, {attempt(5, 3), attempt(5, 4)}}); },
-      [=](World& w) { w.say(buyer, Renew{kLease, minutes(20)}); },
-      [=](World& w) { w.say(buyer, Interrupt{kLease, {attempt(5, 1), attempt(5, 4)}, seconds(1)}); },
+      [=](World& w) {
+        w.say(buyer, DoneAck{kLease, {attempt(5, 0)}});
+      },
+      [=](World& w) {
+        w.say(buyer, Start{kLease, {attempt(5, 3), attempt(5, 4)}});
+      },
+      [=](World& w) {
+        w.say(buyer, Renew{kLease, minutes(20)});
+      },
+      [=](World& w) {
+        w.say(buyer, Interrupt{kLease, {attempt(5, 1), attempt(5, 4)}, seconds(1)});
+      },
       [=](World& w) { finish(w, 1); },
-      [=](World& w) { w.say(buyer, LeaseBeat{kLease, {attempt(5, 2), attempt(5, 3)}}); },
+      [=](World& w) {
+        w.say(buyer, LeaseBeat{kLease, {attempt(5, 2), attempt(5, 3)}});
+      },
       [=](World& w) { finish(w, 2); },
-      [=](World& w) { w.say(buyer, DoneAck{kLease, {attempt(5, 1), attempt(5, 2)}}); },
-      [=](World& w) { w.say(buyer, Release{kLease, ReleaseReason::work_done}); },
+      [=](World& w) {
+        w.say(buyer, DoneAck{kLease, {attempt(5, 1), attempt(5, 2)}});
+      },
+      [=](World& w) {
+        w.say(buyer, Release{kLease, ReleaseReason::work_done});
+      },
       [=](World& w) { finish(w, 3); },
       [=](World& w) { w.say(buyer, ReceiptAck{kLease}); },
   };
@@ -208,7 +224,8 @@ TEST(SellingCrash, DevicesStayWithTheirAttempts) {
   EXPECT_EQ(world.selling->free().devices[0].count, 0u);
   world.say(contact(1), Start{kLease, {attempt(5, 2), attempt(5, 3)}});
   std::set<std::uint32_t> used;
-  for (const auto& [a, process] : world.executor[kLease]) used.insert(process.launch.devices.begin(), process.launch.devices.end());
+  for (const auto& [a, process] : world.executor[kLease])
+    used.insert(process.launch.devices.begin(), process.launch.devices.end());
   EXPECT_THAT(used, SizeIs(3));
   world.finish(kLease, attempt(5, 0));
   EXPECT_EQ(world.executor[kLease][attempt(5, 3)].launch.devices, first);
@@ -236,13 +253,23 @@ class Chaos {
 
   void step() {
     switch (prng_.below(16)) {
-      case 0: case 1: case 2: return speak();
-      case 3: case 4: case 5: case 6: case 7: return deliver();
-      case 8: case 9: return answer();
-      case 10: case 11: case 12: return execute();
+      case 0:
+      case 1:
+      case 2: return speak();
+      case 3:
+      case 4:
+      case 5:
+      case 6:
+      case 7: return deliver();
+      case 8:
+      case 9: return answer();
+      case 10:
+      case 11:
+      case 12: return execute();
       case 13: return world.pass(Duration{prng_.between(0, prng_.chance(1, 8) ? minutes(8).ns : seconds(5).ns)});
       case 14: return world.commit();
-      default: if (prng_.chance(1, 3)) crash();
+      default:
+        if (prng_.chance(1, 3)) crash();
     }
   }
 
@@ -276,11 +303,13 @@ class Chaos {
     switch (prng_.below(8)) {
       case 0: return post(from, rfq(1 + static_cast<std::uint32_t>(prng_.below(9))));
       case 1: return post_award(lease, from);
-      case 2: case 3: return post(from, Start{lease, attempts(lease)});
+      case 2:
+      case 3: return post(from, Start{lease, attempts(lease)});
       case 4: return post(from, LeaseBeat{lease, attempts(lease)});
       case 5: return post(from, Interrupt{lease, attempts(lease), seconds(1)});
       case 6: return post(from, Renew{lease, minutes(prng_.between(1, 20))});
-      default: if (prng_.chance(1, 3)) post(from, Release{lease, ReleaseReason::work_done});
+      default:
+        if (prng_.chance(1, 3)) post(from, Release{lease, ReleaseReason::work_done});
     }
   }
 

@@ -32,7 +32,7 @@ class DeviceLedger {
     DeviceStock stock;
     std::uint32_t first = 0;  ///< Index of its first device.
     std::uint32_t free = 0;
-    std::uint32_t hint = 0;   ///< No free device lies before it.
+    std::uint32_t hint = 0;  ///< No free device lies before it.
   };
 
   Entry* entry_of(std::uint32_t device);

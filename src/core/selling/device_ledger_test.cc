@@ -14,7 +14,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<DeviceStock> stock() { return {{"gpu", "a", 4, 0, false}, {"gpu", "b", 2, 0, false}, {"fpga", "x", 1, 0, false}}; }
+std::vector<DeviceStock> stock() {
+  return {{"gpu", "a", 4, 0, false}, {"gpu", "b", 2, 0, false}, {"fpga", "x", 1, 0, false}};
+}
 
 TEST(DeviceLedger, IndicesCountThroughTheStock) {
   DeviceLedger ledger(stock());
@@ -70,9 +72,11 @@ RC_GTEST_PROP(DeviceLedgerProperty, NoDeviceIsGivenTwice, ()) {
       held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
       continue;
     }
-    auto models = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange(1, 3), rc::gen::element<std::string>("", "a", "b"));
+    auto models = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange(1, 3),
+                                                                rc::gen::element<std::string>("", "a", "b"));
     Bundle bundle{1, 0, 0, {}};
-    for (const std::string& model : models) bundle.devices.push_back({"gpu", model, *rc::gen::inRange<std::uint32_t>(1, 3)});
+    for (const std::string& model : models)
+      bundle.devices.push_back({"gpu", model, *rc::gen::inRange<std::uint32_t>(1, 3)});
     if (slots_that_fit(room.free(), bundle) == 0) continue;
     held.emplace_back(bundle, room.reserve(bundle, 1));
     std::size_t at = 0;

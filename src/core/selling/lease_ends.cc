@@ -9,8 +9,8 @@ namespace abacus {
 namespace {
 
 Money bounded_sum(Money a, Money b) {
-  return {static_cast<std::int64_t>(std::clamp<Int128>(static_cast<Int128>(a.micro) + b.micro, -limits::kMaxMoneyMicro,
-                                                       limits::kMaxMoneyMicro))};
+  return {static_cast<std::int64_t>(
+      std::clamp<Int128>(static_cast<Int128>(a.micro) + b.micro, -limits::kMaxMoneyMicro, limits::kMaxMoneyMicro))};
 }
 
 }  // namespace

@@ -107,8 +107,7 @@ std::vector<AttemptId> Leases::add(SoldLease& lease, const std::vector<AttemptId
   std::vector<AttemptId> refused;
   for (const AttemptId& attempt : attempts) {
     if (lease.has(attempt) || past_attempts_.contains({lease.record.lease, attempt})) continue;
-    bool taken_on = attempt.task.job == lease.record.job &&
-                    lease.attempts().size() < config_.attempts_per_lease_max &&
+    bool taken_on = attempt.task.job == lease.record.job && lease.attempts().size() < config_.attempts_per_lease_max &&
                     attempts_.try_emplace(attempt, lease.record.lease).second;
     if (taken_on) {
       lease.add(attempt);
@@ -198,8 +197,8 @@ void Leases::renew(const Contact& from, const TraceContext& trace, const Renew& 
   if (lease == nullptr) return report(from, trace, renew.lease, nullptr, {}, fx);
   auto* open = std::get_if<LeaseOpen>(&lease->phase);
   SoldLeaseRecord& record = lease->record;
-  bool extend = open != nullptr && price && record.spans.size() < config_.spans_max &&
-                renew.lease_time > Duration{} && renew.lease_time <= config_.lease_time_max;
+  bool extend = open != nullptr && price && record.spans.size() < config_.spans_max && renew.lease_time > Duration{} &&
+                renew.lease_time <= config_.lease_time_max;
   if (!extend) {
     fx.send(record.buyer, trace, Renewed{renew.lease, {}, record.spans.back().price});
     return;

@@ -47,7 +47,8 @@ class Leases {
   // ---- trade ----
   /// May this buyer open a lease of this name? Not if it exists or existed, or if too much is unsettled.
   bool may_open(const NodeId& buyer, const LeaseId& lease) const;
-  /// Records the lease, whose slots the room holds already, accepts the award and starts its attempts. Requires may_open.
+  /// Records the lease, whose slots the room holds already, accepts the award and starts its attempts. Requires
+  /// may_open.
   void open(SoldLeaseRecord record, const std::vector<AttemptId>& attempts, const TraceContext& trace, Now now,
             Effects& fx);
   /// An award seen before gets the answer it got before. False if there is no such lease of that buyer.

@@ -14,7 +14,8 @@ using selling_test::contact;
 using selling_test::id;
 
 OpenQuote quote(std::uint8_t buyer, Duration until, bool counted = true) {
-  return {id<NodeId>(buyer), 1, {2'000, 100, 10, {{"gpu", "", 1}}}, 0, {{3, Price{5}, {}, {}}}, MonoTime{} + until, counted};
+  return {id<NodeId>(buyer),  1,      {2'000, 100, 10, {{"gpu", "", 1}}}, 0, {{3, Price{5}, {}, {}}},
+          MonoTime{} + until, counted};
 }
 
 TEST(QuoteBook, OnlyItsBuyerFindsAQuoteAndOnlyInTime) {

@@ -13,7 +13,7 @@ constexpr std::size_t kRegionsRemembered = 4'096;
 constexpr Duration kFirmMax = seconds(1);
 constexpr Duration kUnknownRun = seconds(10);  ///< Assumed where a buyer does not know how long its tasks run.
 
-/// Whether lots beyond the limit are of use to nobody: the rest is kept.
+/// Lots dearer than the limit are of no use to the buyer.
 void cut(std::vector<Lot>& lots, std::optional<Price> limit) {
   if (!limit) return;
   while (!lots.empty() && lots.back().price > *limit) lots.pop_back();
@@ -128,8 +128,8 @@ QuoteDesk::Answer QuoteDesk::quote(const Contact& buyer, const Rfq& rfq, const C
   ++quotes_given_;
   if (!rfq.plan_only) {
     if (rfq.input_bytes > 0) remember_region(buyer.node, same_region);
-    quote.quote = book_.add({buyer.node, rfq.negotiation, rfq.bundle, rfq.input_bytes, lots,
-                             now.mono + quote.valid_for, firm_room});
+    quote.quote = book_.add(
+        {buyer.node, rfq.negotiation, rfq.bundle, rfq.input_bytes, lots, now.mono + quote.valid_for, firm_room});
     call_backs_.forget(buyer.node, rfq.negotiation);
   }
   quote.lots = std::move(lots);
@@ -238,7 +238,8 @@ void QuoteDesk::serve_waiting(Duration free_in, Now now, Effects& fx) {
     }
   }
   // What is promised to others may come free again without a lease ending.
-  if (book_.any_counted()) call_at_ = std::max(*book_.next_expiry() + nanoseconds(1), now.mono + config_.call_back_pause);
+  if (book_.any_counted())
+    call_at_ = std::max(*book_.next_expiry() + nanoseconds(1), now.mono + config_.call_back_pause);
 }
 
 }  // namespace abacus

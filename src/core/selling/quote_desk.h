@@ -62,7 +62,8 @@ class QuoteDesk {
   bool counts_as_taken(Duration expected_run) const;
   Duration valid_for(Duration expected_run) const;
   std::uint32_t room_permille(const NodeId& buyer, const Bundle& bundle, std::uint32_t count) const;
-  Answer quote(const Contact& buyer, const Rfq& rfq, const Capacity& free, std::uint32_t count, bool firm_room, Now now);
+  Answer quote(const Contact& buyer, const Rfq& rfq, const Capacity& free, std::uint32_t count, bool firm_room,
+               Now now);
   bool price_holds(const Award& award, Now now, Price& asked);
   void remember_region(const NodeId& buyer, bool same);
   bool known_near(const NodeId& buyer) const;

@@ -43,7 +43,8 @@ void Room::set_capacity(Capacity capacity) {
 }
 
 void Room::refresh() {
-  free_.cpu_milli = static_cast<std::uint32_t>(capacity_.cpu_milli - std::min<std::uint64_t>(cpu_milli_, capacity_.cpu_milli));
+  free_.cpu_milli =
+      static_cast<std::uint32_t>(capacity_.cpu_milli - std::min<std::uint64_t>(cpu_milli_, capacity_.cpu_milli));
   free_.memory_bytes = capacity_.memory_bytes - std::min(memory_bytes_, capacity_.memory_bytes);
   free_.disk_bytes = capacity_.disk_bytes - std::min(disk_bytes_, capacity_.disk_bytes);
   if (!free_.devices.empty()) {

@@ -53,7 +53,8 @@ void Selling::on(const Contact& from, const TraceContext& trace, const Rfq& rfq,
   }
   auto& detail = std::get<DeclineDetail>(answer);
   Decline decline{rfq.negotiation, rfq.round, std::move(detail), {}};
-  bool elsewhere = decline.detail.reason == DeclineReason::no_room || decline.detail.reason == DeclineReason::never_fits;
+  bool elsewhere =
+      decline.detail.reason == DeclineReason::no_room || decline.detail.reason == DeclineReason::never_fits;
   if (elsewhere) {
     std::size_t count = std::min(referrals.size(), limits::kOffersPerShuffle);
     decline.referrals.assign(referrals.begin(), referrals.begin() + static_cast<std::ptrdiff_t>(count));
@@ -95,8 +96,8 @@ void Selling::on(const Contact& from, const OrgId& organisation, const TraceCont
 void Selling::refuse(const Contact& to, const TraceContext& trace, const Award& award, DeclineDetail detail, Now now,
                      Effects& fx) {
   Refuse refuse{award.lease, std::move(detail), {}};
-  bool about_price = refuse.detail.reason == DeclineReason::quote_expired ||
-                     refuse.detail.reason == DeclineReason::price_too_low;
+  bool about_price =
+      refuse.detail.reason == DeclineReason::quote_expired || refuse.detail.reason == DeclineReason::price_too_low;
   if (about_price) {
     auto answer = desk_.answer(to, desk_.question_of(award), leases_.next_end_in(), now);
     if (auto* quote = std::get_if<Quote>(&answer)) refuse.fresh = std::move(*quote);

@@ -23,14 +23,14 @@ struct SellingConfig {
 
   /// Running work of a buyer out of sight goes on for so long after the lease's end, at the lease's price.
   Duration disconnected_extension = minutes(10);
-  Duration silent_after = seconds(30);   ///< A buyer that said nothing for so long is out of sight.
-  Duration idle_release = seconds(30);   ///< A lease without work or word is given up.
-  Duration grace_max = minutes(5);       ///< Longest time between SIGTERM and SIGKILL that a buyer may ask for.
-  Duration close_margin = seconds(30);   ///< After the grace: a process whose end was not reported by then is given up.
+  Duration silent_after = seconds(30);  ///< A buyer that said nothing for so long is out of sight.
+  Duration idle_release = seconds(30);  ///< A lease without work or word is given up.
+  Duration grace_max = minutes(5);      ///< Longest time between SIGTERM and SIGKILL that a buyer may ask for.
+  Duration close_margin = seconds(30);  ///< After the grace: a process whose end was not reported by then is given up.
 
   Duration resend_first = seconds(1);  ///< Ends and receipts are repeated, doubling up to the greatest.
   Duration resend_max = seconds(60);
-  Duration kept_for = hours(24 * 7);   ///< Unacknowledged results of a closed lease; then they are forgotten.
+  Duration kept_for = hours(24 * 7);  ///< Unacknowledged results of a closed lease; then they are forgotten.
 
   std::size_t leases_per_buyer_max = 10'000;    ///< Open or unsettled.
   std::size_t attempts_per_lease_max = 16'384;  ///< At the seller at once; further ones are reported unknown.

@@ -324,7 +324,8 @@ TEST(SellingTasks, BeatsAreAnsweredWithStates) {
   ASSERT_THAT(reports, SizeIs(1));
   std::vector<AttemptState> states;
   for (const AttemptReport& r : reports[0].attempts) states.push_back(r.state);
-  EXPECT_THAT(states, ElementsAre(AttemptState::running, AttemptState::ended, AttemptState::staging, AttemptState::unknown));
+  EXPECT_THAT(states,
+              ElementsAre(AttemptState::running, AttemptState::ended, AttemptState::staging, AttemptState::unknown));
   EXPECT_THAT(world.sent<Done>(), SizeIs(1));
 }
 

@@ -53,7 +53,8 @@ Receipt settle(const SoldLeaseRecord& lease, const Metered& metered, WallTime cl
   receipt.tasks_ended = metered.tasks_ended;
   receipt.opened_at = lease.opened_at;
   receipt.closed_at = std::max(closed_at, lease.spans.back().from);
-  receipt.reserved = bounded_duration(static_cast<Int128>(between(lease.opened_at, receipt.closed_at).ns) * lease.slots);
+  receipt.reserved =
+      bounded_duration(static_cast<Int128>(between(lease.opened_at, receipt.closed_at).ns) * lease.slots);
   receipt.staging = metered.staging;
   receipt.running = metered.running;
   receipt.fees = bounded_money(static_cast<Int128>(lease.fee.micro) * metered.tasks_ended);

@@ -55,7 +55,8 @@ TEST(Settlement, AttemptsThatNeverStartedAreNoTasks) {
 }
 
 RC_GTEST_PROP(SettlementProperty, OwedIsTheSumOfItsSpans, ()) {
-  SoldLeaseRecord record = lease(*rc::gen::inRange<std::uint32_t>(1, 1'000), Price{*rc::gen::inRange<std::int64_t>(0, 1'000'000)});
+  SoldLeaseRecord record =
+      lease(*rc::gen::inRange<std::uint32_t>(1, 1'000), Price{*rc::gen::inRange<std::int64_t>(0, 1'000'000)});
   Duration when{};
   Money expected;
   for (int i = *rc::gen::inRange(0, 5); i >= 0; --i) {
@@ -71,7 +72,8 @@ RC_GTEST_PROP(SettlementProperty, OwedIsTheSumOfItsSpans, ()) {
 }
 
 RC_GTEST_PROP(SettlementProperty, AbsurdLeasesFitAMessage, ()) {
-  SoldLeaseRecord record = lease(limits::kSlots, Price{*rc::gen::element<std::int64_t>(-1'000'000'000'000, 1'000'000'000'000)});
+  SoldLeaseRecord record =
+      lease(limits::kSlots, Price{*rc::gen::element<std::int64_t>(-1'000'000'000'000, 1'000'000'000'000)});
   record.fee = {limits::kMaxMoneyMicro};
   Metered metered{~0u, {limits::kMaxDurationNs}, {limits::kMaxDurationNs}};
   Receipt receipt = settle(record, metered, WallTime{*rc::gen::arbitrary<std::int64_t>()});

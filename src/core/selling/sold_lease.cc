@@ -87,7 +87,8 @@ bool SoldLease::next_in(std::deque<AttemptId>& line, AttemptId& attempt) const {
     line.pop_front();
     auto found = attempts_.find(attempt);
     if (found == attempts_.end()) continue;
-    if (queued ? std::holds_alternative<Queued>(found->second) : std::holds_alternative<Ready>(found->second)) return true;
+    if (queued ? std::holds_alternative<Queued>(found->second) : std::holds_alternative<Ready>(found->second))
+      return true;
   }
   return false;
 }
@@ -136,8 +137,8 @@ void SoldLease::intend(const AttemptId& attempt, Duration staged_for, Now now, E
   if (!record.work.input.empty()) --staged_;
   ++busy_;
   fx.put(placement.record);
-  fx.after_commit(Launch{record.lease, attempt, record.buyer.node, record.work, record.bundle,
-                         placement.record.devices, record.until});
+  fx.after_commit(Launch{record.lease, attempt, record.buyer.node, record.work, record.bundle, placement.record.devices,
+                         record.until});
   attempts_.insert_or_assign(attempt, Intended{std::move(placement)});
 }
 

@@ -84,12 +84,12 @@ class SoldLease {
   SoldLeaseRecord record;
   TraceContext trace;
   LeasePhase phase;
-  MonoTime last_word;       ///< From the buyer (or the start of this run).
-  bool heard = false;       ///< Has the buyer spoken in this run?
-  MonoTime idle_since;      ///< No attempt was live from then on, if none is now.
+  MonoTime last_word;            ///< From the buyer (or the start of this run).
+  bool heard = false;            ///< Has the buyer spoken in this run?
+  MonoTime idle_since;           ///< No attempt was live from then on, if none is now.
   bool awaits_adoption = false;  ///< From the journal, and the executor has not said yet what still runs.
   std::uint32_t resends = 0;
-  AttemptId resend_after;   ///< Where the next round of repetitions goes on.
+  AttemptId resend_after;  ///< Where the next round of repetitions goes on.
 
  private:
   bool may_start() const;

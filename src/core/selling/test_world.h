@@ -108,7 +108,8 @@ class World {
     boot();
   }
   void boot() {
-    selling = std::make_unique<Selling>(config, pricing, contact(100), id<OrgId>(9), "here", node, Prng(++boots), 1'000);
+    selling =
+        std::make_unique<Selling>(config, pricing, contact(100), id<OrgId>(9), "here", node, Prng(++boots), 1'000);
     for (const auto& [key, value] : journal) {
       Result<Record> record = decode_record(key.first, value);
       ASSERT_TRUE(record.has_value());
@@ -226,7 +227,8 @@ class World {
   void act(InterruptProcess& interrupt) {
     auto lease = executor.find(interrupt.lease);
     if (lease == executor.end()) return;
-    if (auto found = lease->second.find(interrupt.attempt); found != lease->second.end()) found->second.interrupted = true;
+    if (auto found = lease->second.find(interrupt.attempt); found != lease->second.end())
+      found->second.interrupted = true;
   }
   void act(ForgetAttempt& forget) {
     if (auto lease = executor.find(forget.lease); lease != executor.end()) lease->second.erase(forget.attempt);
