@@ -12,6 +12,10 @@ if(ABACUS_SANITIZE)
   target_compile_options(abacus_flags INTERFACE -fsanitize=${ABACUS_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(abacus_flags INTERFACE -fsanitize=${ABACUS_SANITIZE})
 endif()
+if(ABACUS_FUZZ)
+  target_compile_options(abacus_flags INTERFACE -fsanitize=fuzzer-no-link)  # Coverage, which guides the fuzzer.
+  target_link_options(abacus_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 target_compile_definitions(abacus_flags INTERFACE ABACUS_VERSION="${PROJECT_VERSION}")
 
 function(abacus_export_headers target)
