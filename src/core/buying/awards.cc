@@ -58,7 +58,7 @@ BoughtLeaseRecord record_for(Turn& t, const Job& job, const Deal& deal) {
   record.slots = deal.slots;
   record.price = deal.price;
   record.fee = deal.fee;
-  record.opened_at = t.now.wall;
+  record.opened_at = record.price_since = t.now.wall;
   record.until = t.now.wall + deal.lease_time;
   return record;
 }
@@ -129,7 +129,6 @@ LeaseId open_lease(Turn& t, Job& job, const Deal& deal) {
   lease.record = std::move(record);
   lease.slots_awarded = deal.slots;
   lease.round_trip = deal.round_trip;
-  lease.span_from = lease.record.opened_at;
   lease.place = static_cast<std::uint32_t>(job.places.size());
   lease.state = Awarded{deal.negotiation, deal.quote, 1, t.now.mono + answer_time(t, lease)};
   job.places.push_back({deal.seller.node, deal.region, deal.round, deal.price});
@@ -158,7 +157,7 @@ void on_accept(Turn& t, const Contact& from, const TraceContext& trace, const Ac
   std::uint32_t slots = std::clamp(accept.slots, 1u, lease->slots_awarded);
   bool changed = slots != lease->record.slots || time != asked_for || job->at_most_once();
   lease->record.slots = slots;
-  lease->record.opened_at = lease->span_from = t.now.wall;
+  lease->record.opened_at = lease->record.price_since = t.now.wall;
   lease->record.until = t.now.wall + time;
   if (changed) t.fx.put(lease->record);
   t.note(*job, line_of(*lease, *awarded, NegotiationStep::accepted));

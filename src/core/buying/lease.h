@@ -65,8 +65,6 @@ struct Lease {
   std::uint32_t place = 0;              ///< In Job::places.
   std::uint32_t fees_charged = 0;       ///< Attempts sent, each of which may cost the fee.
   Duration round_trip;
-  Money spans_before;                   ///< Agreed for the time before the last change of price.
-  WallTime span_from;                   ///< Since when record.price holds.
   Money reserve;                        ///< For a renewal that is asked for.
   std::optional<MonoTime> untouched_since;  ///< The seller is suspect, or left two beats unanswered.
   std::uint32_t beats_unanswered = 0;
@@ -82,7 +80,7 @@ struct Lease {
 
   /// The most that is owed if the lease ends at `end`.
   Money owed_by(WallTime end) const {
-    return sum(sum(spans_before, most_cost(record.price, record.slots, end - span_from)),
+    return sum(sum(record.owed_before, most_cost(record.price, record.slots, end - record.price_since)),
                times(record.fee, fees_charged));
   }
   Money committed() const { return sum(owed_by(record.until), reserve); }

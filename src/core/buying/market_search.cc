@@ -22,9 +22,16 @@ Wanted wanted_of(const Turn& t, const Job& job) {
   return {job.spec().bundle, job.shape, job.spec().regions, terms, t.desk.region, short_work, t.desk.self.node};
 }
 
-std::string infeasible_sentence(const Field& field, const Bundle& bundle) {
-  std::string text = fmt::format("no node known can hold {}: looked at {}", to_string(bundle), field.nodes);
-  if (field.other_regions > 0) text += fmt::format(", {} of them in regions that the job does not allow", field.other_regions);
+std::string needs_text(const JobSpec& spec) {
+  std::string text = to_string(spec.bundle);
+  for (std::size_t i = 0; i < spec.regions.size(); ++i) text += (i == 0 ? " in " : " or ") + spec.regions[i];
+  return text;
+}
+
+std::string infeasible_sentence(const Field& field, const JobSpec& spec) {
+  std::string text = fmt::format("no node known can hold {}: looked at {}", needs_text(spec), field.nodes);
+  if (field.other_regions > 0) text += fmt::format(", {} of them in other regions", field.other_regions);
+  for (std::size_t i = 0; i < field.seen_regions.size(); ++i) text += (i == 0 ? ": " : ", ") + field.seen_regions[i];
   if (!field.nearest) return text;
   text += fmt::format("; the nearest miss is {}", field.nearest->node.short_string());
   if (!field.nearest->region.empty()) text += fmt::format(" in {}", field.nearest->region);
@@ -43,7 +50,7 @@ void search_on(Turn& t, Job& job, const Field& field) {
   }
   MonoTime until = std::get<Searching>(job.episode).until;
   if (t.now.mono >= until) {
-    return end_pending(t, job, EndKind::unplaceable, infeasible_sentence(field, job.spec().bundle));
+    return end_pending(t, job, EndKind::unplaceable, infeasible_sentence(field, job.spec()));
   }
   t.desk.timers.set(EpisodeDue{job.id()}, std::min(until, t.now.mono + kLookAgainEvery));
 }

@@ -9,6 +9,7 @@
 #include "core/buying/amounts.h"
 #include "core/buying/cool_down.h"
 #include "core/buying/history.h"
+#include "core/buying/market_search.h"
 #include "core/buying/pending_tasks.h"
 #include "core/buying/shortlist.h"
 #include "core/buying/test_market.h"
@@ -159,6 +160,17 @@ TEST(Shortlist, NamesTheNearestMiss) {
   EXPECT_EQ(field.feasible, 0u);
   ASSERT_TRUE(field.nearest.has_value());
   EXPECT_EQ(field.nearest->node, Market::node(1));
+}
+
+TEST(Shortlist, NamesTheRegionsThatThereAre) {
+  Market market(1, {{.region = "south"}, {.region = "east"}, {.region = "south"}});
+  JobSpec spec;
+  spec.bundle.cpu_milli = 1'000;
+  spec.regions = {"north", "west"};
+  Field field = survey(market, SellerBook{}, wanted_for(spec), {}, market.now());
+  EXPECT_EQ(field.seen_regions, (std::vector<std::string>{"east", "south"}));
+  EXPECT_EQ(infeasible_sentence(field, spec),
+            "no node known can hold 1 CPU in north or west: looked at 3, 3 of them in other regions: east, south");
 }
 
 TEST(Shortlist, FavoursTheCheapButAlwaysTriesTheUnknown) {

@@ -18,7 +18,8 @@ Duration affordable_time(const Turn& t, const Job& job, const Lease& lease, Pric
   Int128 rate = static_cast<Int128>(price.micro_per_s) * lease.record.slots;
   if (!left || rate <= 0) return time;
   Money rest_committed = difference(lease.committed(), lease.owed_by(t.now.wall));
-  Money free = sum(*left, rest_committed);
+  // Two parts of the time are rounded up apart: one micro-credit is kept for that.
+  Money free = difference(sum(*left, rest_committed), micro_credits(1));
   Int128 ns = static_cast<Int128>(std::max<std::int64_t>(free.micro, 0)) * 1'000'000'000 / rate;
   return std::min(time, Duration{static_cast<std::int64_t>(std::min<Int128>(ns, time.ns))});
 }
@@ -69,8 +70,8 @@ void on_renewed(Turn& t, const Contact& from, const Renewed& renewed) {
     return after_lease_change(t, *job, *lease);
   }
   Duration affordable = affordable_time(t, *job, *lease, renewed.price, given);
-  lease->spans_before = difference(lease->owed_by(t.now.wall), times(lease->record.fee, lease->fees_charged));
-  lease->span_from = t.now.wall;
+  lease->record.owed_before = difference(lease->owed_by(t.now.wall), times(lease->record.fee, lease->fees_charged));
+  lease->record.price_since = t.now.wall;
   lease->record.price = renewed.price;
   set_end(t, *lease, *live, affordable);
   live->cut = live->closing = affordable < given;

@@ -83,7 +83,7 @@ struct WaitingText {
                        to_string(until(wait.until, now)));
   }
   std::string operator()(const Searching& search) const {
-    return fmt::format("no node known so far can hold {}; searching for another {}", to_string(job.spec().bundle),
+    return fmt::format("no node known so far can hold {}; searching for another {}", needs_text(job.spec()),
                        to_string(until(search.until, now)));
   }
 };

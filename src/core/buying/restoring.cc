@@ -133,7 +133,6 @@ void restore_lease(Desk& desk, const BoughtLeaseRecord& record) {
   Lease& lease = desk.leases[record.lease];
   lease.record = record;
   lease.slots_awarded = record.slots;
-  lease.span_from = record.opened_at;
   lease.place = static_cast<std::uint32_t>(job->places.size());
   job->places.push_back({record.seller.node, record.region, 0, record.price});
   job->leases.push_back(&lease);

@@ -83,7 +83,21 @@ void live_through(std::uint64_t seed, bool restarts) {
     if (prng.chance(1, 12)) market.cancel(jobs[prng.below(jobs.size())], 0);
   }
   calm(market);
-  for (const JobId& job : jobs) RC_ASSERT(market.run_until_ended(job, hours(12)));
+  for (const JobId& job : jobs) {
+    bool ended = market.run_until_ended(job, hours(12));
+    JobView view = market.buying->job(job, market.now()).value();
+    RC_LOG() << "seed " << seed << ": " << view.succeeded << " of " << view.tasks << " succeeded, " << view.failed
+             << " failed, " << view.placed << " placed; " << view.waiting_for << "\n";
+    for (const BoughtLeaseView& l : market.buying->leases()) {
+      RC_LOG() << "lease " << l.lease.short_string() << " of " << l.seller.short_string() << " busy " << l.slots_busy
+               << " accepted " << l.accepted << " released " << l.released << "\n";
+    }
+    std::vector<TaskView> all = market.buying->tasks(job, 0, 1'000).value();
+    for (const TaskView& task : all) {
+      if (!task.end) RC_LOG() << task.task.to_string() << " phase " << static_cast<int>(task.phase) << " attempt " << task.attempt << "\n";
+    }
+    RC_ASSERT(ended);
+  }
   market.run_for(hours(1));
   RC_ASSERT(market.violations == std::vector<std::string>{});
   RC_ASSERT(market.quiet());

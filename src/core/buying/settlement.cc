@@ -35,14 +35,19 @@ WallTime counted_until(const Turn& t, const Lease& lease) {
 }
 
 /// What the job is charged: what the receipt says, if the agreed price, the slots and this node's own clock bear it out.
+/// A job with a budget is charged for no time after the lease's end, which is all that was committed for it.
 Money charge(Turn& t, const Job& job, const Lease& lease, const Receipt& receipt) {
-  Money most = std::max(lease.owed_by(counted_until(t, lease)), Money{});
-  if (receipt.owed <= most) return receipt.owed;
-  t.warn(job.trace, fmt::format("lease {} of {}: the receipt claims {}, agreed were {} at most; charged that",
-                                lease.id().short_string(), lease.record.seller.node.short_string(),
-                                to_string(receipt.owed), to_string(most)));
-  t.desk.sellers.at(lease.record.seller.node, t.now).delivery.add(false);
-  return most;
+  WallTime counted = counted_until(t, lease);
+  Money most = std::max(lease.owed_by(counted), Money{});
+  Money charged = std::min(receipt.owed, most);
+  if (receipt.owed > most) {
+    t.warn(job.trace, fmt::format("lease {} of {}: the receipt claims {}, agreed were {} at most; charged that",
+                                  lease.id().short_string(), lease.record.seller.node.short_string(),
+                                  to_string(receipt.owed), to_string(most)));
+    t.desk.sellers.at(lease.record.seller.node, t.now).delivery.add(false);
+  }
+  if (!job.spec().budget) return charged;
+  return std::min(charged, std::max(lease.owed_by(std::min(counted, lease.record.until)), Money{}));
 }
 
 void settle(Turn& t, Job& job, Lease& lease, const Receipt& receipt) {

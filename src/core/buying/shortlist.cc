@@ -114,6 +114,14 @@ void take_unknown(Drawing& drawing, const Field& field, const Wanted& wanted, Pr
   if (!unknown.empty()) drawing.take(unknown[prng.below(unknown.size())]);
 }
 
+void pass_over_region(Field& field, const std::string& region) {
+  ++field.other_regions;
+  std::vector<std::string>& seen = field.seen_regions;
+  auto at = std::lower_bound(seen.begin(), seen.end(), region);
+  bool known = at != seen.end() && *at == region;
+  if (!known && !region.empty() && seen.size() < kSeenRegions) seen.insert(at, region);
+}
+
 }  // namespace
 
 Field survey(const Peers& peers, const SellerBook& sellers, const Wanted& wanted, const std::vector<NodeId>& without,
@@ -124,7 +132,7 @@ Field survey(const Peers& peers, const SellerBook& sellers, const Wanted& wanted
     const Offer& offer = signed_offer->offer;
     ++field.nodes;
     if (!allowed(wanted, offer.region)) {
-      ++field.other_regions;
+      pass_over_region(field, offer.region);
       continue;
     }
     std::uint32_t slots = slots_that_fit(offer.capacity, wanted.bundle);

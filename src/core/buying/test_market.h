@@ -63,8 +63,8 @@ class Market : public Peers {
   void run_for(Duration time);
   /// Runs until the job has ended; false if that takes longer.
   bool run_until_ended(const JobId& job, Duration limit = minutes(30));
-  /// After everything: no timer but the retention's, no lease left.
-  bool quiet() const;
+  /// After everything: no lease is left, and the next 90 minutes wake nobody but the hourly retention.
+  bool quiet();
 
   /// kill -9: what was not committed is gone, on this side.
   void crash_buyer();
@@ -161,6 +161,7 @@ class Market : public Peers {
   std::uint64_t order_ = 0;
   MonoTime now_{1'000'000'000};
   std::uint64_t epoch_ = 0;
+  std::uint64_t wakes_ = 0;
   std::map<std::string, std::uint32_t> sent_;
   std::map<RequestId, CommandAnswer> answers_;
   RequestId requests_ = 0;

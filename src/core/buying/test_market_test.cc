@@ -168,8 +168,8 @@ void Market::at_seller(std::size_t i, const Message& message) {
 
 void Market::stop_seller(std::size_t i, bool forget) {
   sellers[i].stopped = true;
-  ++sellers[i].generation;
   if (!forget) return;
+  ++sellers[i].generation;
   sellers[i].leases.clear();
   sellers[i].taken = 0;
 }
@@ -189,6 +189,7 @@ void Market::step() {
   std::optional<MonoTime> wake = buying->next_wake();
   if (wake && (events_.empty() || *wake <= events_.top().at)) {
     now_ = std::max(now_, *wake);
+    ++wakes_;
     handle([&](Effects& fx) { buying->on_wake(*this, now(), fx); });
     return;
   }
@@ -225,9 +226,10 @@ bool Market::run_until_ended(const JobId& job, Duration limit) {
   return false;
 }
 
-bool Market::quiet() const {
-  std::optional<MonoTime> wake = buying->next_wake();
-  return buying->leases().empty() && (!wake || *wake - now_ > minutes(5));
+bool Market::quiet() {
+  std::uint64_t before = wakes_;
+  run_for(minutes(90));
+  return buying->leases().empty() && wakes_ - before <= 2;
 }
 
 CommandAnswer Market::command(const std::function<void(RequestId, Effects&)>& give) {
