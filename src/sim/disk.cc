@@ -1,7 +1,14 @@
 // A transaction is applied as a whole when it finishes; loading decodes every row.
 #include "sim/disk.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace abacus::sim {
+
+void Disk::begin(std::vector<JournalChange> changes) {
+  std::move(changes.begin(), changes.end(), std::back_inserter(pending_));
+}
 
 void Disk::finish() {
   for (JournalChange& change : pending_) {

@@ -13,8 +13,8 @@ namespace abacus::sim {
 
 class Disk {
  public:
-  /// Takes a transaction that becomes durable by `finish`, and is lost by `crash`. One at a time.
-  void begin(std::vector<JournalChange> changes) { pending_ = std::move(changes); }
+  /// Takes a transaction that becomes durable by `finish`, with those before it, and is lost by `crash`.
+  void begin(std::vector<JournalChange> changes);
   void finish();
   void crash() { pending_.clear(); }
 

@@ -14,6 +14,7 @@ constexpr Duration kSpawnTime = microseconds(600);
 constexpr Duration kReapTime = microseconds(300);
 constexpr Duration kTransferTime = milliseconds(2);
 constexpr Duration kTransferTimeout = seconds(10);
+constexpr Duration kWriteBackEvery = seconds(3);
 
 }  // namespace
 
@@ -48,7 +49,12 @@ void Simulation::Host::post(Event event) {
 }
 
 void Simulation::Host::committed() {
-  disk_.finish();
+  if (!simulation_.sabotaged(Sabotage::late_disk)) {
+    disk_.finish();
+  } else if (simulation_.now_ - written_back_at_ >= kWriteBackEvery) {
+    written_back_at_ = simulation_.now_;
+    disk_.finish();
+  }
   Status restarted = driver_->committed(Status{}, simulation_.now());
   CHECK(restarted.has_value());
   pump();
@@ -70,12 +76,29 @@ void Simulation::Host::wake_due() {
   pump();
 }
 
+void Simulation::Host::award_twice(const Effect& effect) {
+  const auto* send = std::get_if<Send>(&effect);
+  const auto* award = send == nullptr ? nullptr : std::get_if<Award>(&send->message);
+  if (award == nullptr) return;
+  Award twin = *award;
+  twin.lease.bytes[0] ^= 0xff;
+  Effect again = Send{send->to, send->trace, std::move(twin)};
+  for (Checker* checker : simulation_.checkers_) checker->on_effect(simulation_, index_, again);
+  act(std::get<Send>(again));
+}
+
 void Simulation::Host::carry_out(Effect effect) {
+  if (simulation_.sabotaged(Sabotage::twin_awards)) award_twice(effect);
   for (Checker* checker : simulation_.checkers_) checker->on_effect(simulation_, index_, effect);
   std::visit([&](const auto& e) { act(e); }, effect);
 }
 
 void Simulation::Host::commit(std::vector<JournalChange> changes) {
+  if (simulation_.sabotaged(Sabotage::drop_jobs)) {
+    std::erase_if(changes, [](const JournalChange& change) {
+      return change.kind == kRecordKind<JobRecord> || change.kind == kRecordKind<TaskRecord>;
+    });
+  }
   disk_.begin(std::move(changes));
   simulation_.schedule(simulation_.config_.commit_latency, Committed{index_, life_});
 }

@@ -61,6 +61,7 @@ class Simulation::Host final : public World {
   void act(const Log&) {}
 
   bool reachable(const Contact& other) const;
+  void award_twice(const Effect& effect);
 
   Simulation& simulation_;
   NodeIndex index_;
@@ -70,6 +71,7 @@ class Simulation::Host final : public World {
   std::unique_ptr<Driver> driver_;
   std::optional<MonoTime> wake_scheduled_;
   Disk disk_;
+  MonoTime written_back_at_;  ///< For Sabotage::late_disk.
   Processes processes_;
 };
 

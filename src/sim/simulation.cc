@@ -14,6 +14,13 @@ namespace {
 constexpr std::size_t kSeedContacts = 3;
 constexpr Duration kRefusedAfter = milliseconds(1);
 
+Capacity doubled(Capacity capacity) {
+  capacity.cpu_milli *= 2;
+  capacity.memory_bytes *= 2;
+  capacity.disk_bytes *= 2;
+  return capacity;
+}
+
 }  // namespace
 
 void Checker::violated(const Simulation& simulation, std::string what) {
@@ -33,7 +40,7 @@ Simulation::Simulation(SimulationConfig config)
     node.self.endpoint.port = static_cast<std::uint16_t>(1 + i % 65'000);
     node.organisation = organisation;
     node.region = setup.region;
-    node.capacity = setup.capacity;
+    node.capacity = sabotaged(Sabotage::oversold) ? doubled(setup.capacity) : setup.capacity;
     node.pricing = setup.pricing;
     node.seed = prng_.next();
     node.overlay = config_.overlay;
@@ -98,7 +105,14 @@ void Simulation::happen(Crash& crash) {
   Host& host = *nodes_[crash.node];
   if (!host.up()) return;
   for (Checker* checker : checkers_) checker->on_crash(*this, crash.node, crash.power_loss);
+  ++faults_.crashes;
+  if (crash.power_loss) ++faults_.power_losses;
   host.crash(crash.power_loss);
+}
+
+void Simulation::happen(Partition& partition) {
+  ++faults_.partitions;
+  network_.partition(std::move(partition.side));
 }
 
 void Simulation::happen(Wake& wake) {
@@ -123,7 +137,11 @@ void Simulation::happen(ProcessDue& due) { nodes_[due.node]->process_due(due); }
 
 void Simulation::happen(Deliver& deliver) {
   Host& host = *nodes_[deliver.to];
-  if (!host.up() || network_.separated(deliver.from, deliver.to)) return;
+  if (!host.up()) return;
+  if (network_.separated(deliver.from, deliver.to)) {
+    ++faults_.messages_lost;
+    return;
+  }
   const NodeConfig& from = nodes_[deliver.from]->config();
   if (deliver.bytes) {
     auto envelope = decode_envelope(*deliver.bytes);
@@ -144,6 +162,8 @@ void Simulation::transmit(NodeIndex from, const Send& send) {
     return;
   }
   auto arrivals = network_.deliveries(from, nodes_[from]->region(), *to, nodes_[*to]->region());
+  if (arrivals.empty()) ++faults_.messages_lost;
+  if (arrivals.size() > 1) ++faults_.messages_repeated;
   if (arrivals.empty()) return;
   Deliver deliver{from, *to, nullptr, nullptr};
   Envelope envelope{send.message, send.trace};
@@ -195,6 +215,8 @@ const Node* Simulation::node(NodeIndex index) const {
 }
 
 const Processes& Simulation::processes(NodeIndex index) const { return nodes_[index]->processes(); }
+
+const NodeId& Simulation::id_of(NodeIndex index) const { return nodes_[index]->config().self.node; }
 
 std::optional<NodeIndex> Simulation::index_of(const NodeId& id) const {
   auto found = index_.find(id);

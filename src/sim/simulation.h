@@ -15,9 +15,11 @@
 #include "protocol/job.h"
 #include "sim/disk.h"
 #include "sim/event_heap.h"
+#include "sim/faults.h"
 #include "sim/network.h"
 #include "sim/observer.h"
 #include "sim/processes.h"
+#include "sim/sabotage.h"
 
 namespace abacus::sim {
 
@@ -37,6 +39,7 @@ struct SimulationConfig {
   OverlayConfig overlay;
   SellingConfig selling;
   BuyingConfig buying;
+  Sabotages sabotage;  ///< Bugs on purpose; none outside tests of the checkers.
 };
 
 /// A job known to be in custody: its submission was acknowledged.
@@ -79,11 +82,13 @@ class Simulation {
   const Processes& processes(NodeIndex index) const;
   const Capacity& capacity(NodeIndex index) const { return config_.nodes[index].capacity; }
   std::optional<NodeIndex> index_of(const NodeId& id) const;
+  const NodeId& id_of(NodeIndex index) const;
   const std::vector<AcceptedJob>& accepted() const { return accepted_; }
   /// By TaskChanged{ended} effects.
   std::uint64_t ends_reported(const TaskId& task) const;
   std::uint64_t events_handled() const { return events_handled_; }
   std::uint64_t messages_sent() const { return messages_sent_; }
+  const FaultCounts& faults() const { return faults_; }
   std::vector<Violation> violations() const;
 
   /// A digest of all disks, processes and counters: equal for equal histories.
@@ -118,7 +123,7 @@ class Simulation {
   void happen(Crash& crash);
   void happen(Submit& submit);
   void happen(Cancel& cancel);
-  void happen(Partition& partition) { network_.partition(std::move(partition.side)); }
+  void happen(Partition& partition);
   void happen(Heal&) { network_.heal(); }
   void happen(Calm&) { network_.calm(); }
 
@@ -126,6 +131,7 @@ class Simulation {
   void transmit(NodeIndex from, const Send& send);
   void answered(NodeIndex node, const Answer& answer);
   bool all_ended() const;
+  bool sabotaged(Sabotage how) const { return config_.sabotage.contains(how); }
 
   SimulationConfig config_;
   Prng prng_;
@@ -142,6 +148,7 @@ class Simulation {
   std::map<TaskId, std::uint64_t> ends_reported_;
   std::uint64_t events_handled_ = 0;
   std::uint64_t messages_sent_ = 0;
+  FaultCounts faults_;
 };
 
 }  // namespace abacus::sim

@@ -1,8 +1,7 @@
 // A job document is refused with an error, or is a submission whose exact JSON form parses as JSON again.
+#include <boost/json/serialize.hpp>
 #include <cstdlib>
 #include <string>
-
-#include <boost/json/serialize.hpp>
 
 #include "api/job_document.h"
 #include "api/json_text.h"

@@ -4,9 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/checkers/awards.h"
-#include "sim/checkers/slots.h"
-#include "sim/checkers/tasks.h"
+#include "sim/checkers/all.h"
 #include "sim/workloads/random_market.h"
 
 namespace abacus::sim {
@@ -16,21 +14,17 @@ struct Outcome {
   std::uint64_t hash = 0;
   std::size_t jobs_accepted = 0;
   std::uint64_t events = 0;
+  FaultCounts faults;
+  std::uint64_t placed_again = 0;  ///< Lost attempts, as counted by agents since their last start.
   bool settled = false;
   std::vector<Violation> violations;
 };
 
 Outcome run_market(std::uint64_t seed, RandomMarketOptions options) {
-  SlotsChecker slots;
-  NoTaskLostChecker no_task_lost;
-  EndOnceChecker end_once;
-  AwardsChecker awards;
+  AllCheckers checkers;
   RandomMarket market(seed, options);
   Simulation& simulation = market.simulation();
-  for (Checker* checker : {static_cast<Checker*>(&slots), static_cast<Checker*>(&no_task_lost),
-                           static_cast<Checker*>(&end_once), static_cast<Checker*>(&awards)}) {
-    simulation.watch(*checker);
-  }
+  checkers.watch(simulation);
   Outcome outcome;
   outcome.settled = market.run(minutes(60));
   simulation.finish();
@@ -38,6 +32,10 @@ Outcome run_market(std::uint64_t seed, RandomMarketOptions options) {
   outcome.hash = simulation.state_hash();
   outcome.jobs_accepted = simulation.accepted().size();
   outcome.events = simulation.events_handled();
+  outcome.faults = simulation.faults();
+  for (NodeIndex i = 0; i < simulation.size(); ++i) {
+    if (const Node* node = simulation.node(i)) outcome.placed_again += node->counters().tasks_lost;
+  }
   return outcome;
 }
 
@@ -72,6 +70,30 @@ TEST(MarketSeeds, NoInvariantIsViolated) {
   }
   std::printf("%llu seeds, %llu jobs, %llu events\n", static_cast<unsigned long long>(seeds),
               static_cast<unsigned long long>(jobs), static_cast<unsigned long long>(events));
+}
+
+/// Without this, a schedule of faults that never strikes would let every other test pass.
+TEST(MarketSeeds, MisfortunesReallyStrike) {
+  constexpr std::uint64_t kSeeds = 10;
+  FaultCounts faults;
+  std::uint64_t placed_again = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Outcome outcome = run_market(seed, {});
+    faults.add(outcome.faults);
+    placed_again += outcome.placed_again;
+  }
+  EXPECT_GT(faults.crashes, faults.power_losses);
+  EXPECT_GT(faults.power_losses, 0u);
+  EXPECT_GT(faults.partitions, 0u);
+  EXPECT_GT(faults.messages_lost, 0u);
+  EXPECT_GT(faults.messages_repeated, 0u);
+  EXPECT_GT(placed_again, 0u);
+  auto shown = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+  std::printf(
+      "%llu seeds: %llu crashes, %llu of them power losses, %llu partitions, %llu messages lost, %llu repeated, "
+      "%llu lost attempts placed again\n",
+      shown(kSeeds), shown(faults.crashes), shown(faults.power_losses), shown(faults.partitions),
+      shown(faults.messages_lost), shown(faults.messages_repeated), shown(placed_again));
 }
 
 TEST(MarketSeeds, TheSameSeedEndsInTheSameState) {

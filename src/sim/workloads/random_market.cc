@@ -11,7 +11,9 @@ constexpr std::uint64_t kGiB = 1ull << 30;
 }  // namespace
 
 RandomMarket::RandomMarket(std::uint64_t seed, RandomMarketOptions options)
-    : options_(options), prng_(seed ^ 0x6d61726b6574), simulation_(std::make_unique<Simulation>(make_config(seed))) {
+    : options_(std::move(options)),
+      prng_(seed ^ 0x6d61726b6574),
+      simulation_(std::make_unique<Simulation>(make_config(seed))) {
   for (NodeIndex i = 0; i < options_.nodes; ++i) simulation_->start_node(MonoTime{prng_.between(0, seconds(1).ns)}, i);
   schedule_work();
   if (options_.faults) schedule_faults();
@@ -21,6 +23,7 @@ RandomMarket::RandomMarket(std::uint64_t seed, RandomMarketOptions options)
 SimulationConfig RandomMarket::make_config(std::uint64_t seed) {
   SimulationConfig config;
   config.seed = seed;
+  config.sabotage = options_.sabotage;
   for (std::uint32_t i = 0; i < options_.nodes; ++i) config.nodes.push_back(make_node());
   if (options_.faults) {
     config.network.loss_permille = static_cast<std::uint32_t>(prng_.below(30));

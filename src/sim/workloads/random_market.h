@@ -13,6 +13,7 @@ struct RandomMarketOptions {
   std::uint32_t regions = 3;
   std::uint32_t jobs = 40;
   Duration working_time = seconds(60);   ///< Jobs are submitted within it, and misfortunes befall within it.
+  Sabotages sabotage;                    ///< Of every machine.
   bool faults = true;                    ///< Loss, repetition, crashes, power losses, a partition.
 };
 
