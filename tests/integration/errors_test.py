@@ -132,7 +132,8 @@ class ErrorsTest(unittest.TestCase):
     def test_joining_where_nobody_is(self):
         token = must(self.market.run(0, "org", "token", "--quiet")).stdout.strip()
         port = free_port()
-        self.check_refused(self.join(f"127.0.0.1:{port}", token), UNREACHABLE, f"127.0.0.1:{port}", "connect")
+        self.check_refused(self.join(f"127.0.0.1:{port}", token), UNREACHABLE, f"127.0.0.1:{port}", "connect",
+                           "join at a running agent")
         self.check_refused(self.join("somewhere", token), USAGE, "'somewhere'", "HOST:PORT")
         not_the_authority = self.market.agents[1].endpoint
         self.assertEqual(self.join(not_the_authority, token).returncode, OTHER)
@@ -179,7 +180,7 @@ class ErrorsTest(unittest.TestCase):
 
     def test_work_goes_on_while_its_agent_is_stopped(self):
         mark = self.path("lines")
-        script = 'echo begin >> "$LINES"; sleep 4; echo end >> "$LINES"; exit 5'
+        script = f'echo begin >> "$LINES"; sleep {bound(4):g}; echo end >> "$LINES"; exit 5'
         job = self.market.submit(0, command=["sh", "-c", script], regions=["north"], cpu="0.5",
                                  environment={"LINES": mark})
         wait_until("the task runs", lambda: os.path.exists(mark), 20)

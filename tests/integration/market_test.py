@@ -4,12 +4,12 @@ import collections
 import time
 import unittest
 
-from market import Market, wait_until
+from market import Market, bound, wait_until
 
 BUYER_KILLED, BUYER = 0, 1
 AGENTS = 20
 LONG_TASKS = 6
-LONG_S = 8
+LONG_S = bound(8)
 SHORT_JOBS = ((BUYER, 160), (BUYER_KILLED, 160), (BUYER, 84), (BUYER_KILLED, 84))
 ALL_TASKS = sum(count for _, count in SHORT_JOBS) + 2 * LONG_TASKS
 DOWN_S = 1.5

@@ -173,7 +173,7 @@ class RunTest(unittest.TestCase):
                  (("--cpu", "640"), "nearest miss .* needs 640 CPU, has 4 CPU"),
                  (("--memory", "900GiB"), "nearest miss .* memory.* needs 900 GiB, has 512 MiB"),
                  (("--gpu", "nosuch:2"), "nearest miss .* gpu"),
-                 (("--region", "atlantis"), "atlantis"))
+                 (("--region", "atlantis"), "in atlantis: .* other regions: north, south"))
         for flags, message in cases:
             with self.subTest(flags=flags):
                 begun = time.monotonic()

@@ -4,6 +4,8 @@ import socket
 import ssl
 import struct
 
+from market import bound
+
 CONTROL, BULK, ENROL = "abacus/1", "abacus-bulk/1", "abacus-enrol/1"
 
 
@@ -30,10 +32,10 @@ def _context(directory, alpn):
 
 
 def talk(port, payload, directory=None, alpn=CONTROL, patience_s=3):
-    """Sends `payload` as the node whose data directory is given, and listens until the end or for `patience_s`."""
+    """Sends `payload` as the node whose data directory is given, and listens to the end, or for bound(patience_s)."""
     outcome = Outcome()
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=patience_s) as raw:
+        with socket.create_connection(("127.0.0.1", port), timeout=bound(patience_s)) as raw:
             with _context(directory, alpn).wrap_socket(raw) as tls:
                 tls.sendall(payload)
                 while piece := tls.recv(4096):
@@ -50,7 +52,7 @@ def talk_plainly(port, payload, patience_s=3):
     """The same without TLS."""
     outcome = Outcome()
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=patience_s) as raw:
+        with socket.create_connection(("127.0.0.1", port), timeout=bound(patience_s)) as raw:
             raw.sendall(payload)
             raw.shutdown(socket.SHUT_WR)
             while piece := raw.recv(4096):

@@ -96,6 +96,10 @@ asio::awaitable<Result<Enrolment>> enrol(asio::io_context& io, std::string host,
                    "organisation's authority, where `abacus org init` was run ({})",
                    reached.to_string(), connected.error().message);
   }
+  if (!connected && connected.error().code == ErrorCode::unavailable) {
+    co_return fail(ErrorCode::unavailable, "{}; join at a running agent of the organisation that holds its authority",
+                   connected.error().message);
+  }
   if (!connected) co_return fail(connected.error());
   std::shared_ptr<TlsStream> stream = *connected;
   Error late{ErrorCode::timed_out, fmt::format("{} did not answer within {}", reached.to_string(), to_string(timeout))};
