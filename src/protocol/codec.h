@@ -1,7 +1,7 @@
 // Structs to deterministic CBOR and back, from the one list of fields that each struct gives to Boost.Describe.
 //
 // A struct is an array of its fields in order. New fields are appended with a default: a shorter array leaves the
-// defaults, further unknown fields are passed over. A variant is [position, value]; an optional is the value or null;
+// defaults (which must be valid), further unknown fields are passed over. A variant is [position, value]; an optional is the value or null;
 // ids and keys are byte strings; times and money are integers.
 #pragma once
 
@@ -105,6 +105,42 @@ void write(CborWriter& out, const T& value) {
   mp11::mp_for_each<MembersOf<T>>([&](auto member) { write(out, value.*member.pointer); });
 }
 
+// ---- defaults ------------------------------------------------------------------------------------------------------
+
+/// Of a field that is left out: is its default one that could have been sent? Else leaving it out would evade the check.
+template <class T>
+Status check_default(const T& value);
+
+template <class T>
+struct DefaultCheck {
+  static Status of(const T& value) {
+    Status status;
+    if constexpr (Described<T>) {
+      mp11::mp_for_each<MembersOf<T>>([&](auto member) {
+        if (!status) return;
+        status = check_default(value.*member.pointer);
+        if (!status) status = fail(status.error().in(member.name));
+      });
+    }
+    if constexpr (Validated<T>) {
+      if (status) status = validate(value);
+    }
+    return status;
+  }
+};
+
+template <class... T>
+struct DefaultCheck<std::variant<T...>> {
+  static Status of(const std::variant<T...>& value) {
+    return std::visit([](const auto& held) { return check_default(held); }, value);
+  }
+};
+
+template <class T>
+Status check_default(const T& value) {
+  return DefaultCheck<T>::of(value);
+}
+
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 Status read(CborReader& in, bool& value, int nesting);
@@ -201,9 +237,13 @@ Status read(CborReader& in, T& value, int nesting) {
   std::size_t taken = 0;
   Status status;
   mp11::mp_for_each<MembersOf<T>>([&](auto member) {
-    if (!status || taken >= present) return;
-    ++taken;
-    status = read(in, value.*member.pointer, nesting - 1);
+    if (!status) return;
+    if (taken < present) {
+      ++taken;
+      status = read(in, value.*member.pointer, nesting - 1);
+    } else {
+      status = check_default(value.*member.pointer);
+    }
     if (!status) status = fail(status.error().in(member.name));
   });
   TRY_STATUS(status);

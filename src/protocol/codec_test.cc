@@ -138,6 +138,20 @@ TEST(Codec, KeepsValuesInTheirRanges) {
   EXPECT_FALSE(decode_envelope(Bytes(limits::kMessageBytes + 1)).has_value());
 }
 
+TEST(Codec, LeavingAFieldOutDoesNotEvadeItsCheck) {
+  auto award = decode<Award>(Bytes{0x80});  // Its work would have no command.
+  ASSERT_FALSE(award.has_value());
+  EXPECT_EQ(award.error().code, ErrorCode::invalid);
+  EXPECT_THAT(award.error().message, HasSubstr("no command"));
+  for (std::uint8_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+    Bytes bytes{0x81, 0x82};
+    if (kind >= 24) bytes.push_back(0x18);
+    bytes.insert(bytes.end(), {kind, 0x80});
+    auto bare = decode_envelope(bytes);
+    EXPECT_TRUE(!bare || decode_envelope(encode_envelope(*bare)).has_value()) << "message " << int{kind};
+  }
+}
+
 TEST(Codec, NestingIsBounded) {
   Bytes deep(1'000, 0x81);
   EXPECT_FALSE(decode_envelope(deep).has_value());
