@@ -30,7 +30,7 @@ asio::awaitable<Result<Bytes>> BulkLink::request(Bytes bytes, Duration timeout) 
                    peer_.short_string());
   }
   auto started = last_used_ = Clock::now();
-  auto waiter = std::make_shared<Waiter>(std::nullopt, asio::steady_timer(context_->io));
+  auto waiter = std::make_shared<Waiter>(Waiter{std::nullopt, asio::steady_timer(context_->io)});
   waiter->done.expires_after(std::chrono::nanoseconds(timeout.ns));
   waiting_.push_back(waiter);
   requests_.push_back(std::move(bytes));
