@@ -4,9 +4,11 @@
 namespace abacus {
 namespace {
 
-/// A daemon as people write them: forked twice, in a session of its own, deaf to SIGTERM; prints its pid.
+/// A daemon as people write them: forked twice, in a session of its own, deaf to SIGTERM; prints its pid, then
+/// leaves a file.
 constexpr char kDaemon[] =
-    "setsid bash -c '(trap \"\" TERM; echo $BASHPID; while true; do sleep 0.1; done) </dev/null 2>/dev/null & exit 0'";
+    "setsid bash -c '(trap \"\" TERM; echo $BASHPID; touch started; while true; do sleep 0.1; done) </dev/null "
+    "2>/dev/null & exit 0'";
 
 class InterruptTest : public ExecutorFixture, public ::testing::WithParamInterface<Limits> {
  protected:
@@ -60,7 +62,7 @@ TEST_P(InterruptTest, KillsATreeThatIgnoresItAfterTheGrace) {
 
 TEST_P(InterruptTest, KillsWhatLingersAfterTheMainProcess) {
   LeaseId lease = open();
-  launch(task(lease, 0, std::string(kDaemon) + "; sleep 600 & exit 5"));
+  launch(task(lease, 0, std::string(kDaemon) + "; sleep 600 & until [ -e started ]; do sleep 0.01; done; exit 5"));
   launch(task(lease, 1, std::string(kDaemon) + "; while true; do sleep 0.1; done"));
   ASSERT_TRUE(until([&] { return ended_.contains(attempt(0)); }));
   EXPECT_EQ(ended_[attempt(0)].exit_code, 5);

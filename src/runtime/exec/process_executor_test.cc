@@ -120,6 +120,23 @@ TEST_F(ProcessExecutorTest, ForgetDeletesFilesAndRecord) {
   EXPECT_EQ(executor_->forget(attempt(0)).error().code, ErrorCode::not_found);
 }
 
+TEST_F(ProcessExecutorTest, AFolderUsedAgainShowsNothingOfItsFormerTask) {
+  LeaseId lease = open(2);
+  run(command(lease, 0, {"true"}));
+  run(shell(lease, 1, "chmod 0777 ."));
+  run(shell(lease, 2, "touch .hidden"));
+  for (std::uint32_t i = 0; i < 3; ++i) ASSERT_TRUE(executor_->forget(attempt(i)));
+  for (std::uint32_t i = 3; i < 6; ++i) {
+    if (i == 5) std::filesystem::create_directory(executor_->paths(lease, attempt(5)).work);
+    std::ofstream(executor_->paths(lease, attempt(5)).work + "/input") << "";
+    run(shell(lease, i, "pwd; stat -c %a .; ls -A"));
+    std::string expected = executor_->paths(lease, attempt(i)).work + (i == 5 ? "\n755\ninput\n" : "\n700\n");
+    EXPECT_EQ(out(lease, i), expected);
+  }
+  EXPECT_TRUE(until([&] { return !std::filesystem::exists(executor_->paths(lease, attempt(2)).work); }));
+  EXPECT_FALSE(std::filesystem::exists(executor_->paths(lease, attempt(0)).work)) << "it has become another's";
+}
+
 TEST_F(ProcessExecutorTest, ForgetRefusesARunningAttempt) {
   LeaseId lease = open();
   launch(command(lease, 0, {"sleep", "60"}));

@@ -62,6 +62,7 @@ std::uint64_t raise_open_files() {
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
       cgroups_(options_.branches, options_.lease_text, options_.slots),
+      folders_(options_.slots, janitor_),
       alone_since_(wall_now()),
       scratch_(kScratchBytes) {}
 
@@ -251,7 +252,7 @@ void Server::start(const wire::Launch& order) {
   if (order.limits && cgroups_.available()) {
     group = cgroups_.acquire({order.cpu_milli, order.memory_bytes, order.pids_max}, error);
   }
-  if (!error.empty() || !task.start(order, std::move(group), null_fd_, open_files_max_)) {
+  if (!error.empty() || !task.start(order, std::move(group), folders_, null_fd_, open_files_max_)) {
     ExitRecord record = task.record();
     if (!error.empty()) record.launch_error = error, record.started = record.ended = wall_now();
     if (auto used = task.take_group()) cgroups_.release(std::move(used));
@@ -271,7 +272,10 @@ void Server::start(const wire::Launch& order) {
 void Server::handle_forget(const wire::Forget& forget) {
   if (tasks_.contains(forget.attempt) || uncommitted_.contains(forget.attempt) || !plain_name(forget.folder)) return;
   log_.forget(forget.attempt);
-  for (const char* suffix : {"", ".stdout", ".stderr"}) janitor_.remove(forget.folder + suffix);
+  folders_.remove(forget.folder);
+  for (const char* suffix : {".stdout", ".stderr"}) {
+    if (::access((forget.folder + suffix).c_str(), F_OK) == 0) janitor_.remove(forget.folder + suffix);
+  }
 }
 
 void Server::handle_close(const wire::Close& close) {

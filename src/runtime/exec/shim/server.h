@@ -12,6 +12,7 @@
 #include "runtime/exec/shim/janitor.h"
 #include "runtime/exec/shim/task.h"
 #include "runtime/exec/shim/task_cgroup.h"
+#include "runtime/exec/shim/work_folders.h"
 
 namespace abacus::shim {
 
@@ -75,6 +76,7 @@ class Server {
   TaskCgroups cgroups_;
   RecordLog log_;
   Janitor janitor_;
+  WorkFolders folders_;
   Connection agent_;
   bool greeted_ = false;
   WallTime alone_since_;

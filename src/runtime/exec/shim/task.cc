@@ -34,14 +34,14 @@ Task::Task(const wire::Launch& order, std::string marker)
       grace_(order.grace),
       time_limit_(order.time_limit) {}
 
-bool Task::start(const wire::Launch& order, std::unique_ptr<TaskCgroup> group, int null_fd,
+bool Task::start(const wire::Launch& order, std::unique_ptr<TaskCgroup> group, WorkFolders& folders, int null_fd,
                  std::uint64_t open_files_max) {
   group_ = std::move(group);
   Command command{order.argv, order.env, order.work_dir, null_fd, -1, -1, {}, order.cpus, open_files_max};
   command.env.push_back(marker_);
   if (command.work_dir.empty()) {
     command.work_dir = folder_;
-    ::mkdir(folder_.c_str(), 0700);  // Usually there already, with the inputs; entering it says what is wrong.
+    folders.provide(folder_);
   }
   command.stdout_fd = out_.open(folder_ + ".stdout", order.output_cap_bytes);
   command.stderr_fd = err_.open(folder_ + ".stderr", order.output_cap_bytes);

@@ -12,6 +12,7 @@
 
 #include "runtime/exec/shim/capped_file.h"
 #include "runtime/exec/shim/task_cgroup.h"
+#include "runtime/exec/shim/work_folders.h"
 #include "runtime/exec/wire.h"
 
 namespace abacus::shim {
@@ -27,7 +28,8 @@ class Task {
   Task(const wire::Launch& order, std::string marker);
 
   /// Starts the command. False: the record says why, and the task is over. `group` may be null: no limits.
-  bool start(const wire::Launch& order, std::unique_ptr<TaskCgroup> group, int null_fd, std::uint64_t open_files_max);
+  bool start(const wire::Launch& order, std::unique_ptr<TaskCgroup> group, WorkFolders& folders, int null_fd,
+             std::uint64_t open_files_max);
 
   const AttemptId& attempt() const { return attempt_; }
   pid_t pid() const { return pid_; }
