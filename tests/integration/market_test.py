@@ -36,7 +36,8 @@ class MarketTest(unittest.TestCase):
         return collections.Counter(task for begin, task, _node in words if begin == word)
 
     def may_begin_again(self, task):
-        """Idempotent tasks may: if an award was not answered, or not yet durable, when one of its sides was killed."""
+        """Whether a killed agent or a silent one had to do with it. Wider than the rule, which excuses only awards that
+        were not answered or not durable: those cannot be told apart from here."""
         buyer = next(buyer for buyer, job, _ in self.jobs if task.startswith(job))
         story = self.story(task)
         return buyer == BUYER_KILLED or self.killed_seller in story or "silent" in story
