@@ -3,6 +3,9 @@
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
+# Clones share what the compiler cache holds, wherever they lie.
+export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
