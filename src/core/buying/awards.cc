@@ -34,6 +34,7 @@ Award award_for(const Turn& t, const Job& job, const Lease& lease) {
   award.input_bytes = job.spec().input_bytes;
   for (const auto& [key, attempt] : lease.attempts) {
     if (award.attempts.size() == limits::kAttemptsPerMessage) break;
+    if (attempt.interrupted) continue;
     award.attempts.push_back({job.task_id(key.first), key.second});
   }
   return award;
@@ -99,6 +100,15 @@ void supersede_all(Turn& t, Job& job, Lease& lease) {
   }
 }
 
+/// Tasks that were cancelled while the award was out: the seller may have missed it.
+void stop_cancelled(Turn& t, Job& job, Lease& lease) {
+  std::vector<AttemptKey> keys;
+  for (const auto& [key, attempt] : lease.attempts) {
+    if (attempt.interrupted) keys.push_back(key);
+  }
+  interrupt(t, job, lease, keys);
+}
+
 /// The award came to nothing and nothing of it is left.
 void forget(Turn& t, Job& job, Lease& lease, bool resolved_as_refused) {
   LeaseId id = lease.id();
@@ -162,6 +172,7 @@ void on_accept(Turn& t, const Contact& from, const TraceContext& trace, const Ac
   if (changed) t.fx.put(lease->record);
   t.note(*job, line_of(*lease, *awarded, NegotiationStep::accepted));
   go_live(t, *job, *lease);
+  stop_cancelled(t, *job, *lease);
   recall_surplus(t, *job, *lease);
   award_resolved(t, *job, accept.lease, true);
   feed(t, *job, *lease);

@@ -43,7 +43,9 @@ void stop_others(Turn& t, Job& job, std::uint32_t position, const LeaseId& lates
 }
 
 void end_job(Turn& t, Job& job) {
+  constexpr std::size_t kLinesOfEndedJobs = 50;
   job.record.ended_at = t.now.wall;
+  job.history.keep(kLinesOfEndedJobs);
   end_episode(t, job);
   t.desk.timers.cancel(DeadlineDue{job.id()});
   for (NegotiationId id : job.negotiations) t.desk.negotiations.erase(id);

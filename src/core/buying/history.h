@@ -15,6 +15,11 @@ class History {
   /// Keeps the latest `lines_max` lines.
   void add(NegotiationLine line, std::size_t lines_max) {
     lines_.push_back(std::move(line));
+    keep(lines_max);
+  }
+
+  /// Drops all but the latest lines.
+  void keep(std::size_t lines_max) {
     while (lines_.size() > lines_max) lines_.pop_front();
   }
 
