@@ -320,7 +320,7 @@ class Chaos {
     a.buyer = from;
     a.fee = micro_credits(5);
     a.work.input = inputs_;
-    a.price = Price{prng_.between(1'000'000, 2'000'000)};
+    a.price = Price{prng_.between(1'000'000'000, 2'000'000'000)};
     if (leases_ < 40) ++leases_;
     post(from, a);
   }

@@ -259,7 +259,7 @@ inline Award award(std::uint8_t lease, std::uint8_t buyer, std::uint32_t slots, 
   a.negotiation = 1;
   a.bundle = std::move(bundle);
   a.slots = slots;
-  a.price = Price{1'000'000};
+  a.price = Price{1'000'000'000};
   a.lease_time = minutes(10);
   a.job = id<JobId>(lease);
   a.work.command = {"true"};
