@@ -29,8 +29,7 @@ Status from(const boost::json::value& json, T& out) {
 }
 
 template <class T>
-  requires std::is_enum_v<T>
-Status from(const boost::json::value& json, T& out) {
+requires std::is_enum_v<T> Status from(const boost::json::value& json, T& out) {
   if (!json.is_string() || !boost::describe::enum_from_string(json.get_string().c_str(), out)) {
     return mismatch("a known name");
   }
@@ -61,7 +60,9 @@ inline Status from(const boost::json::value& json, TaskId& out) { return parsed(
 inline Status from(const boost::json::value& json, Endpoint& out) { return parsed(json, out); }
 inline Status from(const boost::json::value& json, Duration& out) { return from(json, out.ns); }
 template <class Clock>
-Status from(const boost::json::value& json, Instant<Clock>& out) { return from(json, out.ns); }
+Status from(const boost::json::value& json, Instant<Clock>& out) {
+  return from(json, out.ns);
+}
 inline Status from(const boost::json::value& json, Money& out) { return from(json, out.micro); }
 inline Status from(const boost::json::value& json, Price& out) { return from(json, out.micro_per_s); }
 template <class T>

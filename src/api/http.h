@@ -58,8 +58,9 @@ class HttpServer {
   /// Closes everything at once. The handler must stay valid until the calls under way have returned: call stop() first.
   ~HttpServer();
 
-  /// Serves on a unix socket of mode 0600; whoever can open it is trusted. A socket file that nobody answers is replaced.
-  /// Errors: `already_exists` (a live server there: its process id), `invalid` (a path too long), `denied`, `internal`.
+  /// Serves on a unix socket of mode 0600; whoever can open it is trusted. A socket file that nobody answers is
+  /// replaced. Errors: `already_exists` (a live server there: its process id), `invalid` (a path too long), `denied`,
+  /// `internal`.
   Status listen_unix(const std::string& path);
 
   /// Serves on a loopback address to those who send "Authorization: Bearer TOKEN". Port 0 picks one.

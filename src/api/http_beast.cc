@@ -307,7 +307,8 @@ Status remove_dead_socket(const std::string& path) {
     socklen_t size = sizeof peer;
     getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &peer, &size);
     return fail(ErrorCode::already_exists,
-                "an agent (process {}) already serves {}: stop it, or give this one another --data-dir", peer.pid, path);
+                "an agent (process {}) already serves {}: stop it, or give this one another --data-dir", peer.pid,
+                path);
   }
   if (error != asio::error::connection_refused || unlink(path.c_str()) != 0) {
     return fail(code_of(error), "the socket {} of an earlier agent cannot be replaced: {}", path, error.message());
@@ -425,8 +426,9 @@ HttpServer::~HttpServer() {
 Status HttpServer::listen_unix(const std::string& path) {
   constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
   if (path.size() > kMaxPath) {
-    return fail(ErrorCode::invalid, "the socket path {} has {} bytes, the system allows {}: choose a shorter data directory",
-                path, path.size(), kMaxPath);
+    return fail(ErrorCode::invalid,
+                "the socket path {} has {} bytes, the system allows {}: choose a shorter data directory", path,
+                path.size(), kMaxPath);
   }
   auto acceptor = std::make_shared<Acceptor<Unix>>(state_->executor);
   error_code error;
@@ -490,10 +492,12 @@ std::string to_string(const HttpTarget& target) {
 Result<HttpResponse> http_call(const HttpTarget& target, const HttpRequest& request, Duration timeout) {
   Result<HttpResponse> result = fail(ErrorCode::internal, "not called");
   if (const auto* tcp = std::get_if<TcpTarget>(&target)) {
-    result = run_exchange<Tcp>(tcp_endpoint_of(tcp->endpoint), message_of(request, tcp->endpoint.to_string(), tcp->token), timeout);
+    result = run_exchange<Tcp>(tcp_endpoint_of(tcp->endpoint),
+                               message_of(request, tcp->endpoint.to_string(), tcp->token), timeout);
   } else {
     const std::string& path = std::get<UnixTarget>(target).path;
-    if (path.size() >= sizeof(sockaddr_un::sun_path)) return fail(ErrorCode::invalid, "{} is too long for a socket", path);
+    if (path.size() >= sizeof(sockaddr_un::sun_path))
+      return fail(ErrorCode::invalid, "{} is too long for a socket", path);
     result = run_exchange<Unix>(Unix::endpoint(path), message_of(request, "localhost", ""), timeout);
   }
   if (!result) return fail(result.error().in(to_string(target)));

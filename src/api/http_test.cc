@@ -11,8 +11,8 @@
 
 #include <chrono>
 
-#include "api/service_fixture.h"
 #include "api/http_text.h"
+#include "api/service_fixture.h"
 #include "api/token.h"
 
 namespace abacus {

@@ -98,17 +98,29 @@ Status exact_duration(const json::value& value, Duration& out) {
 }
 
 template <std::uint64_t Bundle::*Member>
-Status bundle_size(const json::value& value, Draft& draft) { return size(value, draft.spec().bundle.*Member); }
+Status bundle_size(const json::value& value, Draft& draft) {
+  return size(value, draft.spec().bundle.*Member);
+}
 template <std::uint64_t Bundle::*Member>
-Status exact_bundle_size(const json::value& value, Draft& draft) { return integer(value, draft.spec().bundle.*Member); }
+Status exact_bundle_size(const json::value& value, Draft& draft) {
+  return integer(value, draft.spec().bundle.*Member);
+}
 template <Duration JobSpec::*Member>
-Status job_time(const json::value& value, Draft& draft) { return duration(value, draft.spec().*Member); }
+Status job_time(const json::value& value, Draft& draft) {
+  return duration(value, draft.spec().*Member);
+}
 template <Duration JobSpec::*Member>
-Status exact_job_time(const json::value& value, Draft& draft) { return exact_duration(value, draft.spec().*Member); }
+Status exact_job_time(const json::value& value, Draft& draft) {
+  return exact_duration(value, draft.spec().*Member);
+}
 template <Duration WorkSpec::*Member>
-Status work_time(const json::value& value, Draft& draft) { return duration(value, draft.work().*Member); }
+Status work_time(const json::value& value, Draft& draft) {
+  return duration(value, draft.work().*Member);
+}
 template <Duration WorkSpec::*Member>
-Status exact_work_time(const json::value& value, Draft& draft) { return exact_duration(value, draft.work().*Member); }
+Status exact_work_time(const json::value& value, Draft& draft) {
+  return exact_duration(value, draft.work().*Member);
+}
 
 Status read_name(const json::value& value, Draft& draft) { return text(value, draft.spec().name); }
 
@@ -117,7 +129,8 @@ Status read_command(const json::value& value, Draft& draft) {
 }
 
 Status read_environment(const json::value& value, Draft& draft) {
-  if (!value.is_object()) return wrong(R"({} is not an environment: want such as {{"NAME": "value"}})", json::serialize(value));
+  if (!value.is_object())
+    return wrong(R"({} is not an environment: want such as {{"NAME": "value"}})", json::serialize(value));
   if (value.get_object().size() > limits::kListItems) return wrong("more than {} variables", limits::kListItems);
   for (const auto& member : value.get_object()) {
     EnvironmentVariable& variable = draft.work().environment.emplace_back();
@@ -158,7 +171,8 @@ Status only(const json::object& object, const std::vector<std::string>& names) {
 }
 
 Status read_device(const json::value& value, DeviceNeed& need) {
-  if (!value.is_object()) return wrong(R"({} is not a device: want such as {{"kind": "gpu", "count": 1}})", json::serialize(value));
+  if (!value.is_object())
+    return wrong(R"({} is not a device: want such as {{"kind": "gpu", "count": 1}})", json::serialize(value));
   TRY_STATUS(only(value.get_object(), {"kind", "model", "count"}));
   if (Status read = json_read::from(value, need); !read) return wrong("{}", read.error().message);
   return validate(need);
@@ -239,7 +253,9 @@ Status read_repeat(const json::value& value, Draft& draft) {
   return wrong("{} is not known: want idempotent or at_most_once", json::serialize(value));
 }
 
-Status read_attempts_max(const json::value& value, Draft& draft) { return integer(value, draft.spec().attempts_max, 1); }
+Status read_attempts_max(const json::value& value, Draft& draft) {
+  return integer(value, draft.spec().attempts_max, 1);
+}
 
 /// A relative path that stays inside the working directory.
 Status check_inside(const std::string& path) {

@@ -1,4 +1,5 @@
-// A job as people write it, in JSON (POST /v1/jobs, `abacus submit --file`) and in the CLI's flags: one grammar for all.
+// A job as people write it, in JSON (POST /v1/jobs, `abacus submit --file`) and in the CLI's flags: one grammar for
+// all.
 //
 // docs/reference/api.md lists the fields. Quantities may be texts with units ("memory": "4GiB", "budget": "2.50"); each
 // also has its exact form, an integer whose unit is in the name, as in all JSON that the agent gives ("memory_bytes").

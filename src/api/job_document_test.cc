@@ -82,19 +82,24 @@ TEST(JobDocument, SaysWhatIsWrongWhereAndWhatWouldBeRight) {
   EXPECT_THAT(error_of(R"({"command": "echo hi"})"), HasSubstr(R"(command: "echo hi" is not a list of texts)"));
   EXPECT_THAT(error_of(R"({"command": ["a", 1]})"), HasSubstr("command: [1]: 1 is not a text"));
   EXPECT_THAT(error_of(R"({"command": []})"), HasSubstr("no command"));
-  EXPECT_THAT(error_of(R"({"command": ["a"], "memry": 1})"), HasSubstr("unknown field 'memry'; did you mean 'memory'?"));
+  EXPECT_THAT(error_of(R"({"command": ["a"], "memry": 1})"),
+              HasSubstr("unknown field 'memry'; did you mean 'memory'?"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "memory": "much"})"), HasSubstr("memory: 'much' is not a size"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "memory": 1, "memory_bytes": 1})"), HasSubstr("say the same"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "cpu": 0})"), HasSubstr("cpu: '0' is not a number of CPUs"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "budget": "-1"})"), HasSubstr("budget cannot be negative"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "deadline": "1999-01-01T00:00:00Z"})"), HasSubstr("is past"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "array": "9-0"})"), HasSubstr("array: array 9-0 runs backwards"));
-  EXPECT_THAT(error_of(R"({"command": ["a"], "inputs": ["rel"]})"), HasSubstr("inputs: [0]: 'rel' must be an absolute"));
+  EXPECT_THAT(error_of(R"({"command": ["a"], "inputs": ["rel"]})"),
+              HasSubstr("inputs: [0]: 'rel' must be an absolute"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "inputs": ["/a:../b"]})"), HasSubstr("without '..'"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "inputs": ["/a", "/b/a"]})"), HasSubstr("two inputs are named 'a'"));
-  EXPECT_THAT(error_of(R"({"command": ["a"], "outputs": ["/etc/passwd"]})"), HasSubstr("outputs: '/etc/passwd' must be"));
-  EXPECT_THAT(error_of(R"({"command": ["a"], "output_dir": "out"})"), HasSubstr("output_dir: 'out' must be an absolute"));
-  EXPECT_THAT(error_of(R"({"command": ["a"], "devices": [{"kind": "gpu", "cout": 1}]})"), HasSubstr("did you mean 'count'"));
+  EXPECT_THAT(error_of(R"({"command": ["a"], "outputs": ["/etc/passwd"]})"),
+              HasSubstr("outputs: '/etc/passwd' must be"));
+  EXPECT_THAT(error_of(R"({"command": ["a"], "output_dir": "out"})"),
+              HasSubstr("output_dir: 'out' must be an absolute"));
+  EXPECT_THAT(error_of(R"({"command": ["a"], "devices": [{"kind": "gpu", "cout": 1}]})"),
+              HasSubstr("did you mean 'count'"));
   EXPECT_THAT(error_of(R"({"command": ["a"], "environment": {"A=B": "1"}})"), HasSubstr("environment variable"));
   EXPECT_THAT(error_of("{\"command\": "), HasSubstr("not JSON"));
   EXPECT_THAT(error_of(std::string(100, '[')), HasSubstr("not JSON"));
@@ -117,7 +122,8 @@ TEST(Grammar, SmallTexts) {
   EXPECT_EQ(parse_cpu_milli("2").value(), 2000u);
   EXPECT_EQ(parse_cpu_milli("500m").value(), 500u);
   EXPECT_EQ(parse_cpu_milli("0.125").value(), 125u);
-  for (const char* text : {"", "m", "0", "-1", "0.0005", "2 CPUs", "99999999999"}) EXPECT_FALSE(parse_cpu_milli(text)) << text;
+  for (const char* text : {"", "m", "0", "-1", "0.0005", "2 CPUs", "99999999999"})
+    EXPECT_FALSE(parse_cpu_milli(text)) << text;
   EXPECT_EQ(parse_gpu("2").value(), (DeviceNeed{"gpu", "", 2}));
   EXPECT_EQ(parse_gpu("a100").value(), (DeviceNeed{"gpu", "a100", 1}));
   EXPECT_EQ(parse_gpu("a100:8").value(), (DeviceNeed{"gpu", "a100", 8}));

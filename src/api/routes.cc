@@ -21,11 +21,11 @@ namespace asio = boost::asio;
 namespace json = boost::json;
 
 constexpr int kSchema = 1;
-constexpr std::uint64_t kMaxPage = 10'000;          // jobs or tasks in one answer
-constexpr std::uint64_t kMaxLogPiece = 1 << 20;     // bytes of a log in one answer, or in one piece of a stream
+constexpr std::uint64_t kMaxPage = 10'000;       // jobs or tasks in one answer
+constexpr std::uint64_t kMaxLogPiece = 1 << 20;  // bytes of a log in one answer, or in one piece of a stream
 constexpr std::uint64_t kMaxWaitMs = 30'000;
-constexpr Duration kWaitSlice = seconds(1);         // a change that falls between look and wait is seen after this
-constexpr Duration kFollowTime = minutes(10);       // a stream ends then: a reader that is gone must not stay for ever
+constexpr Duration kWaitSlice = seconds(1);    // a change that falls between look and wait is seen after this
+constexpr Duration kFollowTime = minutes(10);  // a stream ends then: a reader that is gone must not stay for ever
 constexpr Duration kFollowPoll = milliseconds(100);
 
 /// A request on its way to the Service.
@@ -80,7 +80,8 @@ Result<json::object> body_object(const Call& call, const std::vector<std::string
   if (!value.is_object()) return fail(ErrorCode::invalid, "the body must be a JSON object");
   for (const auto& member : value.get_object()) {
     if (std::find(fields.begin(), fields.end(), std::string_view(member.key())) != fields.end()) continue;
-    return fail(ErrorCode::invalid, "unknown field '{}': want {}", std::string_view(member.key()), fmt::join(fields, ", "));
+    return fail(ErrorCode::invalid, "unknown field '{}': want {}", std::string_view(member.key()),
+                fmt::join(fields, ", "));
   }
   return std::move(value.get_object());
 }
@@ -97,7 +98,8 @@ Result<std::uint32_t> number_field(const json::object& object, const char* name,
   if (!value) return otherwise;
   boost::system::error_code error;
   auto number = value->to_number<std::uint32_t>(error);
-  if (error) return fail(ErrorCode::invalid, "{}: {} is no integer from 0 to 4294967295", name, json::serialize(*value));
+  if (error)
+    return fail(ErrorCode::invalid, "{}: {} is no integer from 0 to 4294967295", name, json::serialize(*value));
   return number;
 }
 
@@ -161,10 +163,11 @@ class Routes {
   static HttpResponse refuse(const HttpRequest& request, const std::string& allowed) {
     if (allowed.empty()) {
       return reply_error(404, {ErrorCode::not_found, fmt::format("no such path: {}; want one of docs/reference/api.md, "
-                                                                 "such as /v1/jobs", request.target)});
+                                                                 "such as /v1/jobs",
+                                                                 request.target)});
     }
-    HttpResponse response = reply_error(405, {ErrorCode::invalid, fmt::format("{} {}: want {}", request.method,
-                                                                              request.target, allowed)});
+    HttpResponse response =
+        reply_error(405, {ErrorCode::invalid, fmt::format("{} {}: want {}", request.method, request.target, allowed)});
     response.headers.emplace_back("allow", allowed);
     return response;
   }
@@ -177,8 +180,10 @@ class Routes {
       pattern.remove_prefix(1);  // "/"
       std::string_view wanted = pattern.substr(0, pattern.find('/'));
       pattern.remove_prefix(wanted.size());
-      if (wanted == "*") names.push_back(segment);
-      else if (wanted != segment) return std::nullopt;
+      if (wanted == "*")
+        names.push_back(segment);
+      else if (wanted != segment)
+        return std::nullopt;
     }
     if (!pattern.empty()) return std::nullopt;
     return names;
@@ -319,7 +324,8 @@ class Routes {
     return fail(ErrorCode::invalid, "stream: '{}' is not known: want stdout or stderr", *name);
   }
 
-  /// The bytes as they are; where to go on reading stands in the header. With ?follow=true a stream up to the task's end.
+  /// The bytes as they are; where to go on reading stands in the header. With ?follow=true a stream up to the task's
+  /// end.
   Reply log(Call call) {
     auto id = co_await task_id(call.names[0]);
     if (!id) co_return fail(id.error());
@@ -359,7 +365,8 @@ class Routes {
     if (!body) co_return fail(body.error());
     const json::value* ttl = body->if_contains("ttl");
     Result<Duration> time = ttl && !ttl->is_string() ? fail(ErrorCode::invalid, "want a text such as \"1h\"")
-                            : ttl ? parse_duration(std::string_view(ttl->get_string())) : Result<Duration>(hours(1));
+                            : ttl                    ? parse_duration(std::string_view(ttl->get_string()))
+                                                     : Result<Duration>(hours(1));
     if (!time) co_return fail(time.error().in("ttl"));
     auto uses = number_field(*body, "uses", 1);
     if (!uses) co_return fail(uses.error());
@@ -382,24 +389,24 @@ class Routes {
 };
 
 const std::vector<Routes::Route> Routes::kTable = {
-    {"GET", "/v1/info", &Routes::info},                // who this agent is
-    {"GET", "/v1/counters", &Routes::counters},        // since its start
-    {"GET", "/metrics", &Routes::metrics},             // the same and more for Prometheus
-    {"POST", "/v1/jobs", &Routes::submit},             // a job document
-    {"GET", "/v1/jobs", &Routes::jobs},                // ?limit
-    {"GET", "/v1/jobs/*", &Routes::job},               // ?wait_ms
-    {"GET", "/v1/jobs/*/tasks", &Routes::tasks},       // ?offset&limit
-    {"POST", "/v1/jobs/*/cancel", &Routes::cancel},    // {"index"} or nothing
+    {"GET", "/v1/info", &Routes::info},              // who this agent is
+    {"GET", "/v1/counters", &Routes::counters},      // since its start
+    {"GET", "/metrics", &Routes::metrics},           // the same and more for Prometheus
+    {"POST", "/v1/jobs", &Routes::submit},           // a job document
+    {"GET", "/v1/jobs", &Routes::jobs},              // ?limit
+    {"GET", "/v1/jobs/*", &Routes::job},             // ?wait_ms
+    {"GET", "/v1/jobs/*/tasks", &Routes::tasks},     // ?offset&limit
+    {"POST", "/v1/jobs/*/cancel", &Routes::cancel},  // {"index"} or nothing
     {"GET", "/v1/tasks/*", &Routes::task},
     {"GET", "/v1/tasks/*/explain", &Routes::explain},
-    {"GET", "/v1/tasks/*/log", &Routes::log},          // ?stream&offset&limit&follow
-    {"POST", "/v1/plan", &Routes::plan},               // a job document; buys nothing
-    {"GET", "/v1/nodes", &Routes::nodes},              // those known here
-    {"GET", "/v1/selling", &Routes::selling},          // capacity, price, leases sold
-    {"GET", "/v1/leases", &Routes::leases},            // leases bought
-    {"POST", "/v1/drain", &Routes::drain},             // {"on"}
-    {"POST", "/v1/tokens", &Routes::new_token},        // {"ttl", "uses"}
-    {"POST", "/v1/shutdown", &Routes::shutdown},       // {"end_work"}
+    {"GET", "/v1/tasks/*/log", &Routes::log},     // ?stream&offset&limit&follow
+    {"POST", "/v1/plan", &Routes::plan},          // a job document; buys nothing
+    {"GET", "/v1/nodes", &Routes::nodes},         // those known here
+    {"GET", "/v1/selling", &Routes::selling},     // capacity, price, leases sold
+    {"GET", "/v1/leases", &Routes::leases},       // leases bought
+    {"POST", "/v1/drain", &Routes::drain},        // {"on"}
+    {"POST", "/v1/tokens", &Routes::new_token},   // {"ttl", "uses"}
+    {"POST", "/v1/shutdown", &Routes::shutdown},  // {"end_work"}
 };
 
 }  // namespace

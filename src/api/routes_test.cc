@@ -7,8 +7,8 @@
 #include <boost/json.hpp>
 
 #include "api/client.h"
-#include "api/service_fixture.h"
 #include "api/from_json.h"
+#include "api/service_fixture.h"
 
 namespace abacus {
 namespace {

@@ -68,9 +68,9 @@ struct EnrolToken {
 };
 BOOST_DESCRIBE_STRUCT(EnrolToken, (), (token, expires_at, uses))
 
-/// Implemented by the agent, called by the API. All calls are made on one executor, several may be under way at once, and
-/// the object outlives them. Parameters are values, because a coroutine keeps them. Errors that any call may have besides
-/// those named: `unavailable` while the agent starts or stops, `internal`.
+/// Implemented by the agent, called by the API. All calls are made on one executor, several may be under way at once,
+/// and the object outlives them. Parameters are values, because a coroutine keeps them. Errors that any call may have
+/// besides those named: `unavailable` while the agent starts or stops, `internal`.
 class Service {
  public:
   virtual ~Service() = default;
@@ -113,8 +113,8 @@ class Service {
   /// A token with which `uses` nodes can join within `ttl`. Errors: `denied` if this node does not hold the
   /// organisation's key.
   virtual Async<EnrolToken> new_token(Duration ttl, std::uint32_t uses) = 0;
-  /// Returns at once; the agent then stops. `end_work`: ends what runs here; otherwise it goes on under its shims and the
-  /// next agent on the same data directory takes it over.
+  /// Returns at once; the agent then stops. `end_work`: ends what runs here; otherwise it goes on under its shims and
+  /// the next agent on the same data directory takes it over.
   virtual Async<void> shutdown(bool end_work) = 0;
 };
 

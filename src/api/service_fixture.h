@@ -109,7 +109,8 @@ class FakeService : public Service {
     auto job = by_id.find(id);
     if (job == by_id.end()) co_return fail(ErrorCode::not_found, "there is no job {}", id.to_string());
     const auto& all = job->second.tasks;
-    std::size_t first = std::min<std::size_t>(offset, all.size()), last = std::min<std::size_t>(first + limit, all.size());
+    std::size_t first = std::min<std::size_t>(offset, all.size()),
+                last = std::min<std::size_t>(first + limit, all.size());
     co_return std::vector<TaskView>(all.begin() + static_cast<std::ptrdiff_t>(first),
                                     all.begin() + static_cast<std::ptrdiff_t>(last));
   }
@@ -126,7 +127,8 @@ class FakeService : public Service {
     co_return view;
   }
   Async<void> wait_change(JobId, Duration timeout) override {
-    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, std::chrono::nanoseconds(timeout.ns / 20));
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor,
+                                    std::chrono::nanoseconds(timeout.ns / 20));
     co_await timer.async_wait(boost::asio::use_awaitable);
     co_return Result<void>{};
   }

@@ -42,8 +42,8 @@ std::uint64_t unit_bytes(std::string_view name) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   auto wrong = [&] {
-    return fail(ErrorCode::invalid, "'{}' is not a size: want bytes, or a number with KiB, MiB, GiB or TiB, such as 4GiB",
-                text);
+    return fail(ErrorCode::invalid,
+                "'{}' is not a size: want bytes, or a number with KiB, MiB, GiB or TiB, such as 4GiB", text);
   };
   Int128 number = 0, scale = 1;
   std::size_t at = 0;

@@ -154,8 +154,8 @@ std::optional<WallTime> civil_time(std::string_view rest) {
 
 Result<Duration> parse_duration(std::string_view text) {
   if (auto ns = sum_of_parts(text)) return Duration{*ns};
-  return fail(ErrorCode::invalid, "'{}' is not a duration: want seconds, or numbers with ms, s, m, h or d, such as 1h30m",
-              text);
+  return fail(ErrorCode::invalid,
+              "'{}' is not a duration: want seconds, or numbers with ms, s, m, h or d, such as 1h30m", text);
 }
 
 Result<WallTime> parse_wall_time(std::string_view text) {

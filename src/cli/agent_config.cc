@@ -22,11 +22,16 @@ struct Field {
   const char* name;
   std::string AgentTexts::*text;
 };
-constexpr Field kFields[] = {{"data_dir", &AgentTexts::data_dir},         {"listen", &AgentTexts::listen},
-                             {"advertise", &AgentTexts::advertise},       {"api_port", &AgentTexts::api_port},
-                             {"region", &AgentTexts::region},             {"capacity", &AgentTexts::capacity},
-                             {"energy_price", &AgentTexts::energy_price}, {"cpu_price", &AgentTexts::cpu_price},
-                             {"memory_price", &AgentTexts::memory_price}, {"log_level", &AgentTexts::log_level},
+constexpr Field kFields[] = {{"data_dir", &AgentTexts::data_dir},
+                             {"listen", &AgentTexts::listen},
+                             {"advertise", &AgentTexts::advertise},
+                             {"api_port", &AgentTexts::api_port},
+                             {"region", &AgentTexts::region},
+                             {"capacity", &AgentTexts::capacity},
+                             {"energy_price", &AgentTexts::energy_price},
+                             {"cpu_price", &AgentTexts::cpu_price},
+                             {"memory_price", &AgentTexts::memory_price},
+                             {"log_level", &AgentTexts::log_level},
                              {"limits", &AgentTexts::limits}};
 
 Status put_field(AgentTexts& texts, const std::string& name, const json::value& value) {
@@ -52,13 +57,15 @@ Status put_field(AgentTexts& texts, const std::string& name, const json::value& 
 Result<AgentTexts> read_config(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return fail(ErrorCode::not_found, "the configuration {} cannot be read, or is empty", path);
+  if (!file || !(text << file.rdbuf()))
+    return fail(ErrorCode::not_found, "the configuration {} cannot be read, or is empty", path);
   auto value = json_of_yaml(text.str());
   if (!value) return fail(value.error().in(path));
   if (!value->is_object()) return fail(ErrorCode::invalid, "{}: want fields such as 'region: north'", path);
   AgentTexts texts;
   for (const auto& member : value->get_object()) {
-    if (Status put = put_field(texts, std::string(member.key()), member.value()); !put) return fail(put.error().in(path));
+    if (Status put = put_field(texts, std::string(member.key()), member.value()); !put)
+      return fail(put.error().in(path));
   }
   return texts;
 }
@@ -91,26 +98,33 @@ Result<std::uint16_t> parse_port(std::string_view text) {
 
 void add_agent_flags(CLI::App* command, AgentTexts& texts) {
   command->add_option("--config", texts.config, "YAML file; its fields are these flags' names (data_dir, listen, ...)");
-  command->add_option("--data-dir", texts.data_dir, "Identity, journal, content (default $ABACUS_HOME or ~/.local/share/abacus)");
-  command->add_option("--listen", texts.listen, "ADDRESS:PORT for peers (default 127.0.0.1:7411; for other machines 0.0.0.0:7411)");
+  command->add_option("--data-dir", texts.data_dir,
+                      "Identity, journal, content (default $ABACUS_HOME or ~/.local/share/abacus)");
+  command->add_option("--listen", texts.listen,
+                      "ADDRESS:PORT for peers (default 127.0.0.1:7411; for other machines 0.0.0.0:7411)");
   command->add_option("--advertise", texts.advertise, "ADDRESS:PORT at which peers reach it, if not where it listens");
   command->add_option("--api-port", texts.api_port, "Serve the API on 127.0.0.1 as well; token in DATA-DIR/api-token");
   command->add_option("--region", texts.region, "Overrides the certificate's region");
   command->add_option("--capacity", texts.capacity, "Sell less than is found: cpu=2,memory=4GiB,gpu=1:simulated-a100");
-  command->add_option("--contact", texts.contacts, "NODE@ADDRESS:PORT to begin with; may be repeated")->expected(1)->take_all();
+  command->add_option("--contact", texts.contacts, "NODE@ADDRESS:PORT to begin with; may be repeated")
+      ->expected(1)
+      ->take_all();
   command->add_option("--energy-price", texts.energy_price, "Credits for a kWh; may be negative");
   command->add_option("--cpu-price", texts.cpu_price, "Credits for the wear of one CPU for an hour");
   command->add_option("--memory-price", texts.memory_price, "Credits for the wear of one GiB of memory for an hour");
   command->add_option("--log-level", texts.log_level, "debug, info, warn or error (default info)");
-  command->add_option("--limits", texts.limits, "true or false: fence tasks with cgroups where possible (default true)");
+  command->add_option("--limits", texts.limits,
+                      "true or false: fence tasks with cgroups where possible (default true)");
 }
 
 Result<std::pair<std::string, std::uint16_t>> parse_host_port(const std::string& text) {
   std::size_t colon = text.rfind(':');
-  auto port = colon == std::string::npos ? Result<std::uint16_t>(0) : parse_port(std::string_view(text).substr(colon + 1));
+  auto port =
+      colon == std::string::npos ? Result<std::uint16_t>(0) : parse_port(std::string_view(text).substr(colon + 1));
   std::string host = text.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  if (!port || *port == 0 || host.empty()) return fail(ErrorCode::invalid, "'{}': want HOST:PORT, such as 10.0.0.5:7411", text);
+  if (!port || *port == 0 || host.empty())
+    return fail(ErrorCode::invalid, "'{}': want HOST:PORT, such as 10.0.0.5:7411", text);
   return std::pair(host, *port);
 }
 
@@ -148,7 +162,8 @@ Result<AgentSettings> agent_settings_of(AgentTexts texts) {
   }
   const std::vector<std::string> levels = {"debug", "info", "warn", "error"};
   if (std::find(levels.begin(), levels.end(), settings.log_level) == levels.end()) {
-    return fail(ErrorCode::invalid, "log_level: '{}' is not known: want debug, info, warn or error", settings.log_level);
+    return fail(ErrorCode::invalid, "log_level: '{}' is not known: want debug, info, warn or error",
+                settings.log_level);
   }
   if (!texts.limits.empty() && texts.limits != "true" && texts.limits != "false") {
     return fail(ErrorCode::invalid, "limits: '{}': want true or false", texts.limits);

@@ -30,8 +30,8 @@ Result<HttpTarget> over_tcp(const std::string& url, const std::string& given_tok
   if (token.empty()) {
     auto stored = load_api_token(token_file_of(default_data_dir()));
     if (!stored) {
-      return fail(ErrorCode::invalid, "an agent at {} wants its token: give --agent-token or ABACUS_AGENT_TOKEN; {}", url,
-                  stored.error().message);
+      return fail(ErrorCode::invalid, "an agent at {} wants its token: give --agent-token or ABACUS_AGENT_TOKEN; {}",
+                  url, stored.error().message);
     }
     token = *stored;
   }
@@ -52,10 +52,11 @@ Result<HttpTarget> any_agent() {
   std::string own = socket_of(default_data_dir()), dev = dev_socket("");
   if (exists(own)) return HttpTarget(UnixTarget{own});
   if (!dev.empty() && exists(dev)) return HttpTarget(UnixTarget{dev});
-  return fail(ErrorCode::unavailable,
-              "no agent runs here: there is no {}, and no development market in {}. Start an agent with `abacus agent`, a "
-              "market of several with `abacus dev up`, or name one with --agent or ABACUS_AGENT",
-              own, default_dev_dir());
+  return fail(
+      ErrorCode::unavailable,
+      "no agent runs here: there is no {}, and no development market in {}. Start an agent with `abacus agent`, a "
+      "market of several with `abacus dev up`, or name one with --agent or ABACUS_AGENT",
+      own, default_dev_dir());
 }
 
 }  // namespace
@@ -65,8 +66,8 @@ Result<HttpTarget> find_agent(const std::string& agent, const std::string& token
   if (named.empty()) return any_agent();
   if (named.starts_with("http://")) return over_tcp(named, token);
   if (named.find("://") != std::string::npos) {
-    return fail(ErrorCode::invalid, "--agent {}: want a socket, a data directory, http://127.0.0.1:PORT, or a dev agent's name",
-                named);
+    return fail(ErrorCode::invalid,
+                "--agent {}: want a socket, a data directory, http://127.0.0.1:PORT, or a dev agent's name", named);
   }
   if (named.find('/') == std::string::npos && !exists(named)) {
     if (std::string dev = dev_socket(named); !dev.empty()) return HttpTarget(UnixTarget{dev});
@@ -74,8 +75,8 @@ Result<HttpTarget> find_agent(const std::string& agent, const std::string& token
   std::string path = absolute_path(named, current_folder());
   if (std::filesystem::is_directory(path)) path = socket_of(path);
   if (exists(path)) return HttpTarget(UnixTarget{path});
-  return fail(ErrorCode::unavailable, "no agent at {}: there is no such socket. Start one with `abacus agent --data-dir DIR`",
-              path);
+  return fail(ErrorCode::unavailable,
+              "no agent at {}: there is no such socket. Start one with `abacus agent --data-dir DIR`", path);
 }
 
 }  // namespace abacus

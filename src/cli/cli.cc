@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kAbout = "Iron Abacus places compute work without a scheduler: agents ask each other for quotes.";
 constexpr const char* kFooter =
     "First steps: abacus dev up; abacus run -- uname -a; abacus explain last\n"
-    "Exit codes of run and wait: the task's own, 128+signal, 120 unplaceable, 121 time, 122 no agent, 123 lost or other.";
+    "Exit codes of run and wait: the task's own, 128+signal, 120 unplaceable, 121 time, 122 no agent, 123 lost or "
+    "other.";
 
 /// The whole command line: the application, its commands, and the flags they share.
 struct Program {
@@ -44,7 +45,8 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
 
 std::vector<std::string> names_of_commands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
@@ -53,7 +55,9 @@ std::string path_of(const CLI::App& command) {
   return command.get_parent() ? path_of(*command.get_parent()) + " " + command.get_name() : command.get_name();
 }
 
-std::string help_of(const CLI::App& command) { return command.help(command.get_parent() ? path_of(*command.get_parent()) : ""); }
+std::string help_of(const CLI::App& command) {
+  return command.help(command.get_parent() ? path_of(*command.get_parent()) : "");
+}
 
 const CLI::App& reached(const CLI::App& app) {
   auto below = app.get_subcommands();
@@ -64,8 +68,8 @@ const CLI::App& reached(const CLI::App& app) {
 std::string unknown(const std::string& what, const std::string& word, const std::vector<std::string>& names,
                     const CLI::App& command, const char* lists) {
   std::string right = nearest_name(word, names);
-  return fmt::format("unknown {} {}{} `{} --help` {}", what, word, right.empty() ? ":" : "; did you mean " + right + "?",
-                     path_of(command), lists);
+  return fmt::format("unknown {} {}{} `{} --help` {}", what, word,
+                     right.empty() ? ":" : "; did you mean " + right + "?", path_of(command), lists);
 }
 
 /// What the words are that no command wanted; empty if all is well.
@@ -102,8 +106,8 @@ int run_words(std::vector<std::string> words, std::vector<std::string> after_das
   } catch (const CLI::ParseError& error) {
     std::string extra = complaint(program.app);
     bool better = extra.starts_with("unknown");
-    return usage_error(streams, better ? extra
-                                       : fmt::format("{}. `{} --help` explains", error.what(), path_of(reached(program.app))));
+    return usage_error(
+        streams, better ? extra : fmt::format("{}. `{} --help` explains", error.what(), path_of(reached(program.app))));
   }
   if (std::string wrong = complaint(program.app); !wrong.empty()) return usage_error(streams, wrong);
   Context context{actions, streams.out, streams.err, program.common, std::move(after_dashes)};
@@ -143,7 +147,9 @@ int run_cli(int argc, const char* const* argv, const CliActions& actions) {
 std::string cli_reference() {
   Program program;
   std::string text = fmt::format(
-      "# The command line\n\nWritten by `abacus reference` from the commands themselves; a test compares the two.\n\n{}\n", kFooter);
+      "# The command line\n\nWritten by `abacus reference` from the commands themselves; a test compares the "
+      "two.\n\n{}\n",
+      kFooter);
   append_reference(text, program.app);
   return text;
 }

@@ -83,13 +83,14 @@ TEST_F(CliTest, ExitCodesSayWhy) {
   TaskEnd current;
   fake_.service.life = [&](FakeJob& job, int) { job.end_all(current); };
   serve();
-  const EndCase cases[] = {{ended_with(EndKind::exited, 7), 7},          {ended_with(EndKind::signalled, 0, 15), 143},
-                           {ended_with(EndKind::out_of_memory), 137},    {ended_with(EndKind::timed_out), 121},
-                           {ended_with(EndKind::unplaceable), 120},      {ended_with(EndKind::lost), 123},
-                           {ended_with(EndKind::failed_to_start), 123},  {ended_with(EndKind::cancelled), 123}};
+  const EndCase cases[] = {{ended_with(EndKind::exited, 7), 7},         {ended_with(EndKind::signalled, 0, 15), 143},
+                           {ended_with(EndKind::out_of_memory), 137},   {ended_with(EndKind::timed_out), 121},
+                           {ended_with(EndKind::unplaceable), 120},     {ended_with(EndKind::lost), 123},
+                           {ended_with(EndKind::failed_to_start), 123}, {ended_with(EndKind::cancelled), 123}};
   for (const EndCase& one : cases) {
     current = one.end;
-    EXPECT_EQ(cli({"run", "--", "x"}).code, one.code) << to_string(ErrorCode::internal) << static_cast<int>(one.end.kind);
+    EXPECT_EQ(cli({"run", "--", "x"}).code, one.code)
+        << to_string(ErrorCode::internal) << static_cast<int>(one.end.kind);
     EXPECT_EQ(cli({"wait", "last", "-q"}).code, one.code);
   }
   current = ended_with(EndKind::unplaceable);
@@ -122,9 +123,16 @@ TEST_F(CliTest, SubmitPrintsTheIdAlone) {
 
 TEST_F(CliTest, JsonIsTheAgentsOwn) {
   serve();
-  EXPECT_EQ(cli({"submit", "--json", "--", "x"}).out, R"({"schema":1,"job":"000000000001","tasks":1})" "\n");
-  for (std::vector<std::string> words : {std::vector<std::string>{"ps"}, {"show", "last"}, {"nodes"}, {"explain", "last"},
-                                         {"plan", "x"}, {"cancel", "last"}, {"drain"}, {"org", "token"}}) {
+  EXPECT_EQ(cli({"submit", "--json", "--", "x"}).out, R"({"schema":1,"job":"000000000001","tasks":1})"
+                                                      "\n");
+  for (std::vector<std::string> words : {std::vector<std::string>{"ps"},
+                                         {"show", "last"},
+                                         {"nodes"},
+                                         {"explain", "last"},
+                                         {"plan", "x"},
+                                         {"cancel", "last"},
+                                         {"drain"},
+                                         {"org", "token"}}) {
     words.push_back("--json");
     boost::json::value json = boost::json::parse(cli(words).out);
     EXPECT_EQ(json.at("schema"), 1) << words[0];
@@ -134,8 +142,9 @@ TEST_F(CliTest, JsonIsTheAgentsOwn) {
 TEST_F(CliTest, AJobFileIsOverriddenByFlags) {
   serve();
   std::string input = write_file("data.txt", "x");
-  std::string file = write_file("job.yaml", "command: [wc, data.txt]\nname: counts\ncpu: 0.5\nmemory: 1GiB\narray: 0-9%2\n"
-                                            "inputs: [data.txt]\noutputs: ['*.out']\noutput_dir: results\nenvironment: {N: '7'}\n");
+  std::string file = write_file("job.yaml",
+                                "command: [wc, data.txt]\nname: counts\ncpu: 0.5\nmemory: 1GiB\narray: 0-9%2\n"
+                                "inputs: [data.txt]\noutputs: ['*.out']\noutput_dir: results\nenvironment: {N: '7'}\n");
   CliResult result = cli({"submit", "--file", file, "--memory", "2GiB", "--env", "M=8", "-q"});
   ASSERT_EQ(result.code, 0) << result.err;
   const SubmitRequest& job = fake_.service.only_job().request;
@@ -234,13 +243,15 @@ TEST_F(CliTest, ExplainsMistakes) {
   EXPECT_THAT(error({"rnu"}), HasSubstr("unknown command rnu; did you mean run?"));
   EXPECT_THAT(error({"dev", "upp"}), HasSubstr("unknown command upp; did you mean up?"));
   EXPECT_THAT(error({"dev"}), HasSubstr("which command?"));
-  EXPECT_THAT(error({"run", "--memry", "4GiB", "--", "x"}), HasSubstr("unknown option --memry; did you mean --memory?"));
+  EXPECT_THAT(error({"run", "--memry", "4GiB", "--", "x"}),
+              HasSubstr("unknown option --memry; did you mean --memory?"));
   EXPECT_THAT(error({"run", "ls", "-la"}), HasSubstr("go after --"));
   EXPECT_THAT(error({"run"}), HasSubstr("Give a command after --"));
   EXPECT_THAT(error({"run", "--memory", "lots", "--", "x"}), HasSubstr("memory: 'lots' is not a size"));
   EXPECT_THAT(error({"run", "--array", "9-1", "--", "x"}), HasSubstr("runs backwards"));
   EXPECT_THAT(error({"run", "--budget", "a lot", "--", "x"}), HasSubstr("budget: 'a lot' is not an amount"));
-  EXPECT_THAT(error({"run", "--input", "/nowhere/at/all", "--", "x"}), HasSubstr("/nowhere/at/all: there is no such file"));
+  EXPECT_THAT(error({"run", "--input", "/nowhere/at/all", "--", "x"}),
+              HasSubstr("/nowhere/at/all: there is no such file"));
   EXPECT_THAT(error({"run", "--env", "NOT_SET_ANYWHERE", "--", "x"}), HasSubstr("NAME=VALUE"));
   EXPECT_THAT(error({"run", "--memory"}), HasSubstr("--memory"));
   EXPECT_THAT(error({"show"}), HasSubstr("abacus show --help"));
@@ -277,8 +288,10 @@ TEST_F(CliTest, TheApiReferenceNamesEveryFieldOfAJob) {
 
 TEST_F(CliTest, AgentSettingsComeFromFlagsThenFile) {
   std::string node(64, 'a');
-  std::string file = write_file("agent.yaml", "listen: 0.0.0.0:7000\nregion: north\nenergy_price: -0.05\napi_port: 7412\n"
-                                              "limits: false\ncontacts: ['" + node + "@10.0.0.1:7411']\n");
+  std::string file = write_file("agent.yaml",
+                                "listen: 0.0.0.0:7000\nregion: north\nenergy_price: -0.05\napi_port: 7412\n"
+                                "limits: false\ncontacts: ['" +
+                                    node + "@10.0.0.1:7411']\n");
   CliResult result = cli({"agent", "--config", file, "--region", "south", "--data-dir", home_ + "/x/.."});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(agent_settings_.listen.to_string(), "0.0.0.0:7000");
@@ -293,7 +306,8 @@ TEST_F(CliTest, AgentSettingsComeFromFlagsThenFile) {
   EXPECT_EQ(agent_settings_.listen.to_string(), "127.0.0.1:7411");
   EXPECT_THAT(cli({"agent", "--energy-price=-0.01"}).err, "");
   EXPECT_THAT(cli({"agent", "--listen", "localhost"}).err, HasSubstr("listen: 'localhost' is not an endpoint"));
-  EXPECT_THAT(cli({"agent", "--config", write_file("bad.yaml", "regoin: x\n")}).err, HasSubstr("did you mean 'region'"));
+  EXPECT_THAT(cli({"agent", "--config", write_file("bad.yaml", "regoin: x\n")}).err,
+              HasSubstr("did you mean 'region'"));
   EXPECT_THAT(cli({"agent", "--log-level", "loud"}).err, HasSubstr("log_level"));
 }
 

@@ -38,7 +38,8 @@ struct JoinFlags {
 int join(Context& context, const JoinFlags& flags) {
   auto address = parse_host_port(flags.agent);
   if (!address) return context.report(address.error());
-  JoinSettings settings{data_dir_or_default(flags.data_dir), address->first, address->second, flags.token, flags.region};
+  JoinSettings settings{data_dir_or_default(flags.data_dir), address->first, address->second, flags.token,
+                        flags.region};
   return print_sentence(context, context.actions.join(settings));
 }
 
@@ -85,13 +86,14 @@ int version(Context& context) {
 void add_org(CommandSet& commands) {
   CLI::App* org = commands.add_group("org", "Make an organisation and let nodes into it");
   auto settings = std::make_shared<OrgSettings>();
-  CLI::App* init = commands.add_below(org, "init", "Make a new organisation; this node is its first member", Talks::to_nobody,
-                                      [settings](Context& context) {
+  CLI::App* init = commands.add_below(org, "init", "Make a new organisation; this node is its first member",
+                                      Talks::to_nobody, [settings](Context& context) {
                                         settings->data_dir = data_dir_or_default(settings->data_dir);
                                         return print_sentence(context, context.actions.org_init(*settings));
                                       });
   init->add_option("--name", settings->name, "The organisation's, for people")->required();
-  init->add_option("--data-dir", settings->data_dir, "Where its key goes (default $ABACUS_HOME or ~/.local/share/abacus)");
+  init->add_option("--data-dir", settings->data_dir,
+                   "Where its key goes (default $ABACUS_HOME or ~/.local/share/abacus)");
   init->add_option("--region", settings->region, "Of this node, vouched for by the organisation");
 
   auto token = std::make_shared<TokenFlags>();
@@ -106,7 +108,8 @@ void add_org(CommandSet& commands) {
 void add_agent_commands(CommandSet& commands) {
   auto texts = std::make_shared<AgentTexts>();
   add_agent_flags(commands.add("agent", "Run this machine's agent", Talks::to_nobody,
-                               [texts](Context& context) { return run_agent(context, *texts); }), *texts);
+                               [texts](Context& context) { return run_agent(context, *texts); }),
+                  *texts);
   add_org(commands);
 
   auto joined = std::make_shared<JoinFlags>();
@@ -114,12 +117,15 @@ void add_agent_commands(CommandSet& commands) {
                                         [joined](Context& context) { return join(context, *joined); });
   join_command->add_option("host:port", joined->agent, "An agent that holds the organisation's key")->required();
   join_command->add_option("--token", joined->token, "From `abacus org token`")->required();
-  join_command->add_option("--data-dir", joined->data_dir, "Of this node (default $ABACUS_HOME or ~/.local/share/abacus)");
-  join_command->add_option("--region", joined->region, "Of this node; shown as self-declared unless the token fixes it");
+  join_command->add_option("--data-dir", joined->data_dir,
+                           "Of this node (default $ABACUS_HOME or ~/.local/share/abacus)");
+  join_command->add_option("--region", joined->region,
+                           "Of this node; shown as self-declared unless the token fixes it");
 
   auto off = std::make_shared<bool>(false);
-  commands.add("drain", "Sell nothing more; running work goes on", Talks::to_agent,
-               [off](Context& context) { return drain(context, *off); })
+  commands
+      .add("drain", "Sell nothing more; running work goes on", Talks::to_agent,
+           [off](Context& context) { return drain(context, *off); })
       ->add_flag("--off", *off, "Sell again");
   commands.add("version", "Print the version", Talks::to_nobody, version);
 }

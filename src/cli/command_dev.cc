@@ -21,6 +21,7 @@ constexpr Duration kUpTime = seconds(30);
 constexpr Duration kPoll = milliseconds(50);
 constexpr Duration kShutdownTime = seconds(15);
 constexpr Duration kTermGrace = seconds(5);
+constexpr Duration kShimGrace = seconds(35);  // a shim gives its tasks the grace of their job, 30 s by default
 constexpr std::uint32_t kMaxAgents = 200;
 
 struct DevFlags {
@@ -50,7 +51,8 @@ Result<std::vector<std::string>> regions_of(const std::string& text) {
   std::vector<std::string> regions;
   std::stringstream parts(text);
   for (std::string region; std::getline(parts, region, ',');) {
-    if (region.empty() || region.size() > 64) return fail(ErrorCode::invalid, "--regions {}: want names with commas between", text);
+    if (region.empty() || region.size() > 64)
+      return fail(ErrorCode::invalid, "--regions {}: want names with commas between", text);
     regions.push_back(region);
   }
   if (regions.empty()) return fail(ErrorCode::invalid, "--regions: want at least one name");
@@ -89,11 +91,11 @@ Status end_market(const DevMarket& market) {
   for (const DevAgent& agent : market.agents) {
     if (Status ended = end_agent(agent); !ended) result = fail(ended.error());
   }
+  std::vector<ProcessKey> shims;
   for (const DevAgent& agent : market.agents) {
-    for (const ProcessKey& shim : processes_with_argument_below(agent.data_dir)) {
-      if (Status ended = end_process(shim, kTermGrace); !ended) result = fail(ended.error());
-    }
+    for (const ProcessKey& shim : shims_of(agent.data_dir)) shims.push_back(shim);
   }
+  if (Status ended = end_processes(shims, kShimGrace); !ended) result = fail(ended.error());
   return result;
 }
 
@@ -114,8 +116,8 @@ int status(Context& context, const DevFlags& flags) {
   auto market = load_dev_market(dir_of(flags));
   if (!market) return context.report(market.error());
   if (!*market) {
-    return context.report(ErrorCode::not_found, fmt::format("no development market in {}: start one with `abacus dev up`",
-                                                            dir_of(flags)));
+    return context.report(ErrorCode::not_found,
+                          fmt::format("no development market in {}: start one with `abacus dev up`", dir_of(flags)));
   }
   print_market(context, flags, **market);
   std::vector<bool> alive = alive_in(**market);
@@ -159,9 +161,13 @@ class Starter {
   }
 
   Status start_agent(const std::string& program, DevAgent& agent, const std::string& contact) {
-    std::vector<std::string> arguments = {"agent",      "--data-dir",          agent.data_dir,
-                                          "--listen",   agent.endpoint.to_string(),
-                                          "--capacity", agent.capacity,
+    std::vector<std::string> arguments = {"agent",
+                                          "--data-dir",
+                                          agent.data_dir,
+                                          "--listen",
+                                          agent.endpoint.to_string(),
+                                          "--capacity",
+                                          agent.capacity,
                                           "--energy-price=" + amount(agent.energy_per_kwh)};
     if (!contact.empty()) arguments.insert(arguments.end(), {"--contact", contact});
     TRY(ProcessKey process, start_detached(program, arguments, log_of(agent)));
@@ -188,8 +194,10 @@ class Starter {
       }
       Interrupts().sleep(kPoll);
     }
-    return fail(ErrorCode::unavailable, "the market is not complete after {}: {} does not answer, or does not know all; its "
-                "log {} says:\n{}", to_string(kUpTime), agent.name, log_of(agent), tail_of(log_of(agent), 10));
+    return fail(ErrorCode::unavailable,
+                "the market is not complete after {}: {} does not answer, or does not know all; its "
+                "log {} says:\n{}",
+                to_string(kUpTime), agent.name, log_of(agent), tail_of(log_of(agent), 10));
   }
 
   Result<AgentInfo> wait_for_info(const DevAgent& agent) {
@@ -199,9 +207,9 @@ class Starter {
 
   Status wait_until_it_knows_all(const DevAgent& agent) {
     TRY(json::value nodes, wait_for(agent, "/v1/nodes", [this](const json::value& answer) {
-      const json::value* list = answer.is_object() ? answer.get_object().if_contains("nodes") : nullptr;
-      return list && list->is_array() && list->get_array().size() >= market_.agents.size();
-    }));
+          const json::value* list = answer.is_object() ? answer.get_object().if_contains("nodes") : nullptr;
+          return list && list->is_array() && list->get_array().size() >= market_.agents.size();
+        }));
     static_cast<void>(nodes);
     return {};
   }
@@ -219,7 +227,8 @@ Status clear_way(const std::string& dir) {
     std::error_code error;
     if (!std::filesystem::exists(dir, error) || std::filesystem::is_empty(dir, error)) return {};
     if (std::filesystem::exists(authority_of(dir) + "/org.key", error)) {  // the remains of a market that was ended
-      for (const auto& entry : std::filesystem::directory_iterator(dir, error)) std::filesystem::remove_all(entry.path(), error);
+      for (const auto& entry : std::filesystem::directory_iterator(dir, error))
+        std::filesystem::remove_all(entry.path(), error);
       return {};
     }
     return fail(ErrorCode::already_exists, "{} is not empty and no development market: choose another --dir", dir);
@@ -227,8 +236,10 @@ Status clear_way(const std::string& dir) {
   std::vector<bool> alive = alive_in(*old);
   auto up = std::count(alive.begin(), alive.end(), true);
   if (up > 0) {
-    return fail(ErrorCode::already_exists, "a development market is up in {} ({} of {} agents run): `abacus dev status` shows "
-                "it, `abacus dev down` ends it", dir, up, alive.size());
+    return fail(ErrorCode::already_exists,
+                "a development market is up in {} ({} of {} agents run): `abacus dev status` shows "
+                "it, `abacus dev down` ends it",
+                dir, up, alive.size());
   }
   TRY_STATUS(end_market(*old));
   forget_dev_market(dir);
@@ -286,8 +297,10 @@ void add_dev_commands(CommandSet& commands) {
   CLI::App* up_command = add(commands, dev, "up", "Start one: agents of different sizes and energy prices", flags, up);
   up_command->add_option("--agents", flags->agents, "How many (default 5)")->check(CLI::Range(1u, kMaxAgents));
   up_command->add_option("--regions", flags->regions, "Names with commas between (default north,south)");
-  up_command->add_option("--capacity", flags->capacities, "Of the agents in turn, instead of sizes that fit the machine")
-      ->expected(1)->take_all();
+  up_command
+      ->add_option("--capacity", flags->capacities, "Of the agents in turn, instead of sizes that fit the machine")
+      ->expected(1)
+      ->take_all();
   up_command->add_flag("--json", flags->json, "Print JSON");
   CLI::App* status_command = add(commands, dev, "status", "Show it; code 123 if an agent is down", flags, status);
   status_command->add_flag("--json", flags->json, "Print JSON");

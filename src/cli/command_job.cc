@@ -37,7 +37,8 @@ Status check_id(const std::string& id) {
   std::string job = id.substr(0, id.find('.'));
   std::string task = job == "last" ? std::string(12, '0') + id.substr(4) : id;
   if (TaskId::parse(task)) return {};
-  return fail(ErrorCode::invalid, "'{}' is no job or task: want a job's 12 digits as in `abacus ps`, JOB.INDEX, or last", id);
+  return fail(ErrorCode::invalid,
+              "'{}' is no job or task: want a job's 12 digits as in `abacus ps`, JOB.INDEX, or last", id);
 }
 
 /// Asks for `path` and prints with `render`, unless --json.
@@ -97,16 +98,20 @@ int show(Context& context, const std::string& id, bool all) {
   std::vector<TaskView> tasks;
   Status read = for_each_task(*agent, job->job, [&](const TaskView& task) {
     bool wanted = dot == std::string::npos || id.substr(dot + 1) == std::to_string(task.task.index);
-    if (wanted && (all || context.flags.json || tasks.size() < kShownTasks)) tasks.push_back(task);
-    else if (wanted) ++hidden;
+    if (wanted && (all || context.flags.json || tasks.size() < kShownTasks))
+      tasks.push_back(task);
+    else if (wanted)
+      ++hidden;
     return all || context.flags.json || hidden == 0;
   });
   if (!read) return context.report(read.error());
   if (hidden > 0) hidden = job->tasks - static_cast<std::uint32_t>(tasks.size());
   if (context.flags.json && answer->is_object()) answer->get_object()["task_list"] = to_json(tasks);
   if (context.print_json(*answer)) return 0;
-  if (context.flags.quiet) context.out << job->job.to_string() << "\n";
-  else context.out << render_job(*job, tasks, hidden);
+  if (context.flags.quiet)
+    context.out << job->job.to_string() << "\n";
+  else
+    context.out << render_job(*job, tasks, hidden);
   return 0;
 }
 
@@ -165,7 +170,8 @@ Result<JobView> wait_for_end(const ApiClient& agent, const std::string& job, std
     heard = Clock::now();
     TRY(JobView view, from_json<JobView>(*answer));
     if (view.ended) return view;
-    if (timeout && left.ns <= 0) return fail(ErrorCode::timed_out, "job {} has not ended within {}", job, to_string(*timeout));
+    if (timeout && left.ns <= 0)
+      return fail(ErrorCode::timed_out, "job {} has not ended within {}", job, to_string(*timeout));
   }
 }
 
@@ -228,18 +234,22 @@ void add_with_id(CommandSet& commands, const char* name, const char* help, const
 
 void add_job_commands(CommandSet& commands) {
   auto limit = std::make_shared<std::uint32_t>(20);
-  commands.add("ps", "List jobs, the latest first", Talks::to_agent, [limit](Context& context) { return ps(context, *limit); })
-      ->add_option("-n,--limit", *limit, "How many")->check(CLI::Range(1u, 10'000u));
+  commands
+      .add("ps", "List jobs, the latest first", Talks::to_agent,
+           [limit](Context& context) { return ps(context, *limit); })
+      ->add_option("-n,--limit", *limit, "How many")
+      ->check(CLI::Range(1u, 10'000u));
 
   auto shown = std::make_shared<std::pair<std::string, bool>>();
-  CLI::App* show_command = commands.add("show", "Show a job and its tasks: where, at what price, how long", Talks::to_agent,
-                                        [shown](Context& context) { return show(context, shown->first, shown->second); });
+  CLI::App* show_command =
+      commands.add("show", "Show a job and its tasks: where, at what price, how long", Talks::to_agent,
+                   [shown](Context& context) { return show(context, shown->first, shown->second); });
   show_command->add_option("job", shown->first, "JOB, JOB.INDEX, last or last.INDEX")->required();
   show_command->add_flag("--all", shown->second, "All tasks, however many");
 
   auto log = std::make_shared<LogFlags>();
-  CLI::App* logs_command = commands.add("logs", "Print what a job or task printed, to stdout and stderr", Talks::to_agent,
-                                        [log](Context& context) { return logs(context, *log); });
+  CLI::App* logs_command = commands.add("logs", "Print what a job or task printed, to stdout and stderr",
+                                        Talks::to_agent, [log](Context& context) { return logs(context, *log); });
   logs_command->add_option("task", log->task, "JOB, JOB.INDEX, last or last.INDEX")->required();
   logs_command->add_flag("-f,--follow", log->follow, "Go on until it ends");
   logs_command->add_flag("--stdout", log->only_out, "Its stdout only");

@@ -30,8 +30,8 @@ struct Context {
   CommonFlags flags;
   std::vector<std::string> after_dashes;  ///< The words after "--".
 
-  /// The agent that the flags, the environment or the data directory name. Errors: `invalid`, `unavailable` (none found:
-  /// where it was looked for and how to start one).
+  /// The agent that the flags, the environment or the data directory name. Errors: `invalid`, `unavailable` (none
+  /// found: where it was looked for and how to start one).
   Result<ApiClient> agent() const;
 
   /// Prints "abacus: MESSAGE" and returns the exit code that goes with it.

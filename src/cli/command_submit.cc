@@ -21,8 +21,8 @@ namespace json = boost::json;
 
 constexpr Duration kPollMin = milliseconds(20);
 constexpr Duration kPollMax = milliseconds(250);
-constexpr Duration kSubmitTime = minutes(10);        // inputs are packed meanwhile
-constexpr Duration kAgentAwayMax = seconds(20);      // an agent that restarts comes back within
+constexpr Duration kSubmitTime = minutes(10);    // inputs are packed meanwhile
+constexpr Duration kAgentAwayMax = seconds(20);  // an agent that restarts comes back within
 
 WallTime wall_now() {
   auto since = std::chrono::system_clock::now().time_since_epoch();
@@ -56,9 +56,11 @@ int submit(Context& context, const JobFlags& flags) {
   auto submitted = from_json<JobSubmitted>(*answer);
   if (!submitted) return context.report(submitted.error());
   std::string id = submitted->job.to_string();
-  if (context.flags.quiet) context.out << id << "\n";
-  else context.out << fmt::format("job {} with {} task{} submitted; abacus wait {} waits for its end\n", id,
-                                  submitted->tasks, submitted->tasks == 1 ? "" : "s", id);
+  if (context.flags.quiet)
+    context.out << id << "\n";
+  else
+    context.out << fmt::format("job {} with {} task{} submitted; abacus wait {} waits for its end\n", id,
+                               submitted->tasks, submitted->tasks == 1 ? "" : "s", id);
   return 0;
 }
 
@@ -66,7 +68,9 @@ int submit(Context& context, const JobFlags& flags) {
 class AttachedRun {
  public:
   AttachedRun(Context& context, const ApiClient& agent, JobId job)
-      : context_(context), agent_(agent), job_(job),
+      : context_(context),
+        agent_(agent),
+        job_(job),
         watcher_(agent, job, {&context.out, &context.err}, context.flags.quiet ? nullptr : &context.err) {}
 
   int follow(Interrupts& interrupts) {
@@ -170,7 +174,8 @@ int plan(Context& context, const JobFlags& flags) {
     }
     if (!context.flags.quiet) context.out << render_plan(*result);
   }
-  bool offered = std::any_of(result->lines.begin(), result->lines.end(), [](const PlanLine& l) { return l.quote.has_value(); });
+  bool offered =
+      std::any_of(result->lines.begin(), result->lines.end(), [](const PlanLine& l) { return l.quote.has_value(); });
   return offered ? 0 : kExitUnplaceable;
 }
 

@@ -21,8 +21,8 @@ struct DevAgent {
   std::string capacity;
   Money energy_per_kwh;
   Endpoint endpoint;
-  std::uint32_t pid = 0;            ///< 0: not started.
-  std::uint64_t start_ticks = 0;    ///< With the pid it names one process for ever (until a reboot).
+  std::uint32_t pid = 0;          ///< 0: not started.
+  std::uint64_t start_ticks = 0;  ///< With the pid it names one process for ever (until a reboot).
 
   auto operator<=>(const DevAgent&) const = default;
 };
@@ -37,10 +37,10 @@ struct DevMarket {
 BOOST_DESCRIBE_STRUCT(DevMarket, (), (dir, agents))
 
 /// What `dev up` starts on a machine: `count` agents, taking turns at the regions, of different sizes and with energy
-/// prices that differ from region to region. The sizes promise no agent more than the machine has, but together they may
-/// promise more CPUs: it is one machine after all. Pids and endpoints are left empty.
-std::vector<DevAgent> plan_dev_agents(const std::string& dir, std::uint32_t count, const std::vector<std::string>& regions,
-                                      const Capacity& machine);
+/// prices that differ from region to region. The sizes promise no agent more than the machine has, but together they
+/// may promise more CPUs: it is one machine after all. Pids and endpoints are left empty.
+std::vector<DevAgent> plan_dev_agents(const std::string& dir, std::uint32_t count,
+                                      const std::vector<std::string>& regions, const Capacity& machine);
 
 /// The market recorded in a folder; none if there is no record. Errors: `corrupt`, `denied`, `internal`.
 Result<std::optional<DevMarket>> load_dev_market(const std::string& dir);

@@ -1,4 +1,4 @@
-// posix_spawn, pidfd and /proc.
+// Spawning, and ending by way of pidfd and /proc.
 #include "cli/dev_process.h"
 
 #include <arpa/inet.h>
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -24,7 +25,8 @@
 namespace abacus {
 namespace {
 
-constexpr int kStateField = 0, kStartField = 19;  // counted from the state, which follows the name in parentheses
+constexpr int kStateField = 0, kParentField = 1,
+              kStartField = 19;  // counted from the state, which follows the name in parentheses
 constexpr Duration kKillTime = seconds(10);
 
 class OwnFd {
@@ -50,6 +52,7 @@ std::string read_all(const std::string& path) {
 
 struct Stat {
   char state = '?';
+  std::uint32_t parent = 0;
   std::uint64_t start_ticks = 0;
 };
 
@@ -62,6 +65,7 @@ std::optional<Stat> stat_of(std::uint32_t pid) {
   std::string field;
   for (int i = 0; fields >> field && i <= kStartField; ++i) {
     if (i == kStateField) stat.state = field[0];
+    if (i == kParentField) stat.parent = static_cast<std::uint32_t>(std::strtoul(field.c_str(), nullptr, 10));
     if (i == kStartField) stat.start_ticks = std::strtoull(field.c_str(), nullptr, 10);
   }
   return stat;
@@ -76,7 +80,62 @@ bool ends_within(int pidfd, Duration time) {
   return poll(&waiting, 1, static_cast<int>(time.ms())) > 0;
 }
 
-int send_signal(int pidfd, int signal) { return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0)); }
+int send_signal(int pidfd, int signal) {
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+std::vector<std::uint32_t> all_pids() {
+  std::vector<std::uint32_t> pids;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    auto pid = static_cast<std::uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
+    if (pid != 0) pids.push_back(pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+/// Kills the children of a process, their children first.
+void kill_below(std::uint32_t parent) {
+  for (std::uint32_t pid : all_pids()) {
+    OwnFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    auto stat = stat_of(pid);
+    if (pidfd.get() < 0 || !stat || stat->parent != parent) continue;
+    kill_below(pid);
+    send_signal(pidfd.get(), SIGKILL);
+  }
+}
+
+/// One process on its way out.
+class Ending {
+ public:
+  /// The descriptor is held before the start time is looked at: from here on the pid cannot become another process.
+  explicit Ending(const ProcessKey& process)
+      : pid_(process.pid),
+        pidfd_(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0))),
+        runs_(pidfd_.get() >= 0 && is_running(process)) {}
+
+  Status tell() {
+    if (!runs_ || send_signal(pidfd_.get(), SIGTERM) == 0 || errno == ESRCH) return {};
+    return fail(ErrorCode::denied, "ending process {}: {}", pid_, std::strerror(errno));
+  }
+
+  Status finish(Duration grace) {
+    if (!runs_) return {};
+    if (!ends_within(pidfd_.get(), grace)) {
+      kill_below(pid_);
+      send_signal(pidfd_.get(), SIGKILL);
+      if (!ends_within(pidfd_.get(), kKillTime)) return fail(ErrorCode::timed_out, "process {} does not end", pid_);
+    }
+    reap(pid_);
+    return {};
+  }
+
+ private:
+  std::uint32_t pid_;
+  OwnFd pidfd_;
+  bool runs_;
+};
 
 /// What posix_spawn needs to be told, freed at the end.
 struct SpawnPlan {
@@ -124,33 +183,35 @@ bool is_running(const ProcessKey& process) {
   return stat && stat->start_ticks == process.start_ticks && stat->state != 'Z' && stat->state != 'X';
 }
 
-Status end_process(const ProcessKey& process, Duration grace) {
-  OwnFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
-  // The descriptor is held before the start time is looked at: from here on the pid cannot become another process.
-  if (pidfd.get() < 0 || !is_running(process)) return {};
-  if (send_signal(pidfd.get(), SIGTERM) != 0 && errno != ESRCH) {
-    return fail(ErrorCode::denied, "ending process {}: {}", process.pid, std::strerror(errno));
+Status end_process(const ProcessKey& process, Duration grace) { return end_processes({process}, grace); }
+
+Status end_processes(const std::vector<ProcessKey>& processes, Duration grace) {
+  Status result;
+  std::vector<Ending> endings;
+  for (const ProcessKey& process : processes) {
+    Ending& ending = endings.emplace_back(process);
+    if (Status told = ending.tell(); !told && result) result = fail(told.error());
   }
-  if (!ends_within(pidfd.get(), grace)) {
-    send_signal(pidfd.get(), SIGKILL);
-    if (!ends_within(pidfd.get(), kKillTime)) return fail(ErrorCode::timed_out, "process {} does not end", process.pid);
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(grace.ns);
+  for (Ending& ending : endings) {
+    auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now());
+    if (Status ended = ending.finish({std::max<std::int64_t>(left.count(), 0)}); !ended && result) {
+      result = fail(ended.error());
+    }
   }
-  reap(process.pid);
-  return {};
+  return result;
 }
 
-std::vector<ProcessKey> processes_with_argument_below(const std::string& folder) {
+std::vector<ProcessKey> shims_of(const std::string& data_dir) {
   std::vector<ProcessKey> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    auto pid = static_cast<std::uint32_t>(std::strtoul(entry.path().filename().c_str(), nullptr, 10));
-    if (pid == 0 || pid == static_cast<std::uint32_t>(getpid())) continue;
+  for (std::uint32_t pid : all_pids()) {
     auto stat = stat_of(pid);  // before the arguments: a pid reused in between then has another start time
-    std::string arguments = read_all(entry.path() / "cmdline");
-    bool names_it = arguments.find(std::string(1, '\0') + folder + "/") != std::string::npos;
-    if (stat && names_it) found.push_back({pid, stat->start_ticks});
+    std::string arguments = read_all(fmt::format("/proc/{}/cmdline", pid));
+    std::string program = arguments.substr(0, arguments.find('\0'));
+    bool is_shim = program.substr(program.rfind('/') + 1) == "abacus-shim";
+    bool is_ours = arguments.find(std::string(1, '\0') + "--directory=" + data_dir + "/") != std::string::npos;
+    if (stat && is_shim && is_ours) found.push_back({pid, stat->start_ticks});
   }
-  std::sort(found.begin(), found.end(), [](const ProcessKey& a, const ProcessKey& b) { return a.pid < b.pid; });
   return found;
 }
 

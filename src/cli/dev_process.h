@@ -1,5 +1,5 @@
-// Processes that `abacus dev` starts, finds again and ends: each known by pid and start time, so that a pid that was given
-// to another program in the meantime is never touched.
+// Processes that `abacus dev` starts, finds again and ends: each known by pid and start time, so that a pid that was
+// given to another program in the meantime is never touched.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,23 @@ struct ProcessKey {
   std::uint64_t start_ticks = 0;  ///< Since boot, as in /proc/PID/stat.
 };
 
-/// Starts a program in a session of its own, without input, its output appended to `log`. Errors: `unavailable`, `denied`.
+/// Starts a program in a session of its own, without input, its output appended to `log`. Errors: `unavailable`,
+/// `denied`.
 Result<ProcessKey> start_detached(const std::string& program, const std::vector<std::string>& arguments,
                                   const std::string& log);
 
 /// True while that very process runs; a zombie does not.
 bool is_running(const ProcessKey& process);
 
-/// Sends SIGTERM, and SIGKILL if it still runs after `grace`; returns once it is gone. Harmless if it was gone before.
-/// Errors: `denied`, `timed_out` (it survived SIGKILL for 10 s).
+/// Sends SIGTERM; if the process still runs after `grace`, SIGKILL to all that descend from it and to itself. Returns
+/// once it is gone; harmless if it was gone before. Errors: `denied`, `timed_out` (it survived SIGKILL for 10 s).
 Status end_process(const ProcessKey& process, Duration grace);
 
-/// Programs whose arguments name something below `folder`, in order of pid, this process excepted.
-std::vector<ProcessKey> processes_with_argument_below(const std::string& folder);
+/// end_process for several at once: all are told before any is waited for. The first error.
+Status end_processes(const std::vector<ProcessKey>& processes, Duration grace);
+
+/// The shims that watch over tasks of the agent on a data directory, in order of pid.
+std::vector<ProcessKey> shims_of(const std::string& data_dir);
 
 /// A port of 127.0.0.1 that is free now, for each of `count`; all different. Errors: `exhausted`.
 Result<std::vector<std::uint16_t>> free_ports(std::size_t count);

@@ -1,6 +1,8 @@
 // The development market: what it plans, what it remembers, and which processes it ends.
 #include <unistd.h>
 
+#include <set>
+
 #include "cli/cli_fixture.h"
 #include "cli/dev_market.h"
 #include "cli/dev_process.h"
@@ -14,6 +16,14 @@ using testing::HasSubstr;
 class DevTest : public CliTest {
  protected:
   std::string dir() const { return home_ + "/dev"; }
+  /// What looks like a shim, and ends its child when it is told to.
+  Result<ProcessKey> start_shim(const std::string& data_dir) {
+    std::filesystem::create_symlink("/bin/sh", home_ + "/abacus-shim");
+    const char* script = "trap 'kill $!; exit' TERM; sleep 1000 & echo here; wait";
+    return start_detached(home_ + "/abacus-shim", {"-c", script, "sh", "--directory=" + data_dir + "/leases/x"},
+                          home_ + "/log");
+  }
+
   DevMarket market_with(const ProcessKey& process) {
     std::filesystem::create_directories(dir() + "/agent-1");
     DevMarket market{dir(), plan_dev_agents(dir(), 1, {"north"}, {2000, 4ull << 30, 0, {}})};
@@ -22,6 +32,12 @@ class DevTest : public CliTest {
     return market;
   }
 };
+
+/// A zombie that nobody has reaped yet is gone too.
+bool is_gone(pid_t pid) {
+  std::string stat = tail_of(fmt::format("/proc/{}/stat", pid), 1);
+  return stat.empty() || stat.find(") Z ") != std::string::npos;
+}
 
 TEST_F(DevTest, PlansSizesWithinTheMachine) {
   Capacity machine{2000, 8ull << 30, 0, {}};
@@ -52,27 +68,33 @@ TEST_F(DevTest, RemembersAndForgets) {
 }
 
 TEST_F(DevTest, StartsFindsAndEndsProcesses) {
-  auto process = start_detached("/bin/sh", {"-c", "echo here; sleep 1000 & wait", dir() + "/agent-1/lease"}, home_ + "/log");
+  auto process = start_shim(dir() + "/agent-1");
   ASSERT_TRUE(process) << process.error().message;
   EXPECT_TRUE(is_running(*process));
   EXPECT_FALSE(is_running({process->pid, process->start_ticks + 1}));
   EXPECT_TRUE(end_process({process->pid, process->start_ticks + 1}, seconds(1)));
   EXPECT_TRUE(is_running(*process));
-  auto found = processes_with_argument_below(dir() + "/agent-1");
+  while (tail_of(home_ + "/log", 1).empty()) usleep(10'000);
+  auto found = shims_of(dir() + "/agent-1");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].pid, process->pid);
-  EXPECT_TRUE(processes_with_argument_below(dir() + "/agent").empty());
+  EXPECT_TRUE(shims_of(dir() + "/agent").empty());
   EXPECT_TRUE(end_process(*process, seconds(5)));
   EXPECT_FALSE(is_running(*process));
   EXPECT_EQ(tail_of(home_ + "/log", 3), "  here\n");
 }
 
-TEST_F(DevTest, KillsWhatIgnoresTheTerm) {
-  auto process = start_detached("/bin/sh", {"-c", "trap '' TERM; echo up; while :; do sleep 0.05; done"}, home_ + "/log");
+TEST_F(DevTest, KillsWhatIgnoresTheTermAndWhatItStarted) {
+  const char* script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$; while :; do sleep 0.05; done' & wait; sleep 1000";
+  auto process = start_detached("/bin/sh", {"-c", script}, home_ + "/log");
   ASSERT_TRUE(process);
   while (tail_of(home_ + "/log", 1).empty()) usleep(10'000);
+  pid_t child = std::atoi(tail_of(home_ + "/log", 1).c_str());
+  ASSERT_FALSE(is_gone(child));
   EXPECT_TRUE(end_process(*process, milliseconds(200)));
   EXPECT_FALSE(is_running(*process));
+  for (int i = 0; i < 500 && !is_gone(child); ++i) usleep(10'000);
+  EXPECT_TRUE(is_gone(child));
 }
 
 TEST_F(DevTest, SaysThatAProgramCannotBeStarted) {
@@ -85,8 +107,9 @@ TEST_F(DevTest, UpIsRefusedWhileAMarketIsUpAndDownEndsIt) {
   auto agent = start_detached("/bin/sleep", {"1000"}, home_ + "/log");
   ASSERT_TRUE(agent);
   DevMarket market = market_with(*agent);
-  auto shim = start_detached("/bin/sh", {"-c", "sleep 1000 & wait", market.agents[0].data_dir + "/leases/x"}, home_ + "/log");
-  auto bystander = start_detached("/bin/sleep", {"1000"}, home_ + "/log");
+  auto shim = start_shim(market.agents[0].data_dir);
+  auto bystander = start_detached("/usr/bin/tail", {"-f", market.agents[0].data_dir + "/../../log"}, home_ + "/other");
+  while (tail_of(home_ + "/log", 1).empty()) usleep(10'000);
   ASSERT_TRUE(save_dev_market(market));
   CliResult up = cli({"dev", "up"});
   EXPECT_EQ(up.code, kExitOther);

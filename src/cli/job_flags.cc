@@ -18,7 +18,8 @@ namespace json = boost::json;
 Result<json::object> read_file(const std::string& path) {
   std::ifstream file(path);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return fail(ErrorCode::not_found, "the job file {} cannot be read, or is empty", path);
+  if (!file || !(text << file.rdbuf()))
+    return fail(ErrorCode::not_found, "the job file {} cannot be read, or is empty", path);
   auto value = json_of_yaml(text.str());
   if (!value) return fail(value.error().in(path));
   if (!value->is_object()) return fail(ErrorCode::invalid, "{}: want fields such as 'command: [echo, hello]'", path);
@@ -81,10 +82,10 @@ void put_list(json::object& document, const char* name, const std::vector<std::s
 
 void put_texts(json::object& document, const JobFlags& flags) {
   const std::pair<const char*, const std::string*> fields[] = {
-      {"name", &flags.name},           {"array", &flags.array},         {"cpu", &flags.cpu},
-      {"memory", &flags.memory},       {"disk", &flags.disk},           {"gpu", &flags.gpu},
-      {"budget", &flags.budget},       {"deadline", &flags.deadline},   {"time_limit", &flags.time_limit},
-      {"grace", &flags.grace},         {"urgency", &flags.urgency},     {"expected_run", &flags.expected_run},
+      {"name", &flags.name},      {"array", &flags.array},       {"cpu", &flags.cpu},
+      {"memory", &flags.memory},  {"disk", &flags.disk},         {"gpu", &flags.gpu},
+      {"budget", &flags.budget},  {"deadline", &flags.deadline}, {"time_limit", &flags.time_limit},
+      {"grace", &flags.grace},    {"urgency", &flags.urgency},   {"expected_run", &flags.expected_run},
       {"log_cap", &flags.log_cap}};
   for (const auto& [name, text] : fields) {
     if (!text->empty()) document[name] = json::string(*text);
@@ -96,7 +97,8 @@ Status put_attempts(json::object& document, const std::string& text) {
   if (text.empty()) return {};
   char* end = nullptr;
   long number = std::strtol(text.c_str(), &end, 10);
-  if (*end != '\0' || number < 1) return fail(ErrorCode::invalid, "--attempts {}: want a number of tries, at least 1", text);
+  if (*end != '\0' || number < 1)
+    return fail(ErrorCode::invalid, "--attempts {}: want a number of tries, at least 1", text);
   document["attempts_max"] = number;
   return {};
 }
@@ -114,19 +116,23 @@ void add_job_flags(CLI::App* command, JobFlags& flags) {
   command->add_option("--gpu", flags.gpu, "GPUs of one task: COUNT, MODEL or MODEL:COUNT");
   command->add_option("--region", flags.regions, "Where it may run; may be repeated (default: anywhere)");
   command->add_option("--budget", flags.budget, "Credits that the whole job may cost, such as 2.50");
-  command->add_option("--deadline", flags.deadline, "Tasks not placed by then are given up: 2h, or 2026-12-01T18:30:00Z");
+  command->add_option("--deadline", flags.deadline,
+                      "Tasks not placed by then are given up: 2h, or 2026-12-01T18:30:00Z");
   command->add_option("--time-limit", flags.time_limit, "A task that runs longer is ended, such as 10m");
   command->add_option("--expected-run", flags.expected_run, "How long one task takes: better prices and places");
   command->add_option("--urgency", flags.urgency, "low, normal, high, or what an hour's delay is worth in credits");
   command->add_option("--grace", flags.grace, "Between SIGTERM and SIGKILL (default 30s)");
   command->add_option("--attempts", flags.attempts_max, "Tries for each task (default 10)");
-  command->add_flag("--at-most-once", flags.at_most_once, "Never start a task again that may still be running somewhere");
-  command->add_option("--input", flags.inputs, "PATH[:NAME]: file or folder that tasks find under NAME; may be repeated");
+  command->add_flag("--at-most-once", flags.at_most_once,
+                    "Never start a task again that may still be running somewhere");
+  command->add_option("--input", flags.inputs,
+                      "PATH[:NAME]: file or folder that tasks find under NAME; may be repeated");
   command->add_option("--output", flags.outputs, "PATTERN: files to bring back, such as 'out/*.png'; may be repeated");
   command->add_option("--output-dir", flags.output_dir, "Where outputs go (default ./JOBID)");
   command->add_option("--env", flags.environment, "NAME=VALUE, or NAME to pass on the value here; may be repeated");
   command->add_option("--log-cap", flags.log_cap, "Kept of stdout and of stderr each (default 16MiB)");
-  for (const char* name : {"--region", "--input", "--output", "--env"}) command->get_option(name)->expected(1)->take_all();
+  for (const char* name : {"--region", "--input", "--output", "--env"})
+    command->get_option(name)->expected(1)->take_all();
 }
 
 Result<json::object> job_document_of(const JobFlags& flags, const std::vector<std::string>& after_dashes,

@@ -20,9 +20,9 @@ struct JobFlags {
 /// Adds the flags that describe a job to a command.
 void add_job_flags(CLI::App* command, JobFlags& flags);
 
-/// The document: the file's fields, flags over them, relative paths made absolute (those of the file against its folder,
-/// those of flags against `folder`). Outputs without a folder for them go to "./JOBID".
-/// Errors: `invalid`, `not_found` (the file).
+/// The document: the file's fields, flags over them, relative paths made absolute (those of the file against its
+/// folder, those of flags against `folder`). Outputs without a folder for them go to "./JOBID". Errors: `invalid`,
+/// `not_found` (the file).
 Result<boost::json::object> job_document_of(const JobFlags& flags, const std::vector<std::string>& after_dashes,
                                             const std::string& folder);
 

@@ -38,7 +38,9 @@ Status for_each_task(const ApiClient& agent, const JobId& job, const std::functi
   }
 }
 
-Result<std::vector<TaskView>> JobWatcher::page(std::uint32_t position) const { return tasks_from(agent_, job_, position); }
+Result<std::vector<TaskView>> JobWatcher::page(std::uint32_t position) const {
+  return tasks_from(agent_, job_, position);
+}
 
 /// True if it printed something.
 bool JobWatcher::pump(const TaskView& task, std::uint32_t position) {
@@ -47,8 +49,9 @@ bool JobWatcher::pump(const TaskView& task, std::uint32_t position) {
   std::uint32_t& attempt = attempts_[position];
   if (attempt != 0 && attempt != task.attempt) {
     output.start_over();
-    if (notes_) *notes_ << fmt::format("abacus: task {}: try {} begins on node {}\n", task.task.to_string(), task.attempt,
-                                       node_text(task.seller));
+    if (notes_)
+      *notes_ << fmt::format("abacus: task {}: try {} begins on node {}\n", task.task.to_string(), task.attempt,
+                             node_text(task.seller));
   }
   attempt = task.attempt;
   auto printed = output.pump(agent_, sinks_);  // an error here heals or ends as a stall
@@ -81,8 +84,10 @@ Result<JobWatcher::Poll> JobWatcher::poll() {
       all_wait = all_wait && task.phase == TaskPhase::waiting;
       bool wanted = !only_ || *only_ == task.task.index;
       if (finished_.count(position + i) > 0) continue;
-      if (wanted && may_have_output(task)) result.printed = pump(task, position + i) || result.printed;
-      else if (task.end || !wanted) finished_.insert(position + i);
+      if (wanted && may_have_output(task))
+        result.printed = pump(task, position + i) || result.printed;
+      else if (task.end || !wanted)
+        finished_.insert(position + i);
     }
     if (tasks.empty() || (all_wait && !view.ended)) break;
   }

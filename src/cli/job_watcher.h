@@ -11,9 +11,9 @@
 
 namespace abacus {
 
-/// Follows a job by asking again and again; each poll() costs a call for the job, one for a page of its tasks, and one or
-/// two for each task that may have printed something. Tasks run roughly in order of index, so only the pages between the
-/// first task that is not finished and the first page that wholly waits are looked at.
+/// Follows a job by asking again and again; each poll() costs a call for the job, one for a page of its tasks, and one
+/// or two for each task that may have printed something. Tasks run roughly in order of index, so only the pages between
+/// the first task that is not finished and the first page that wholly waits are looked at.
 class JobWatcher {
  public:
   /// `notes`: where to say that a task starts again; null for nowhere. `only`: this index alone is printed.
@@ -41,8 +41,8 @@ class JobWatcher {
   std::optional<std::uint32_t> only_;
 
   bool is_array_ = false;
-  std::uint32_t first_open_ = 0;         ///< All positions before it are finished.
-  std::set<std::uint32_t> finished_;     ///< Positions from first_open_ on.
+  std::uint32_t first_open_ = 0;                 ///< All positions before it are finished.
+  std::set<std::uint32_t> finished_;             ///< Positions from first_open_ on.
   std::map<std::uint32_t, TaskOutput> outputs_;  ///< By position.
   std::map<std::uint32_t, std::uint32_t> attempts_;
   std::map<std::uint32_t, int> stalls_;  ///< Polls of an ended task that gave neither bytes nor the end.

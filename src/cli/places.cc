@@ -16,7 +16,8 @@ std::string variable(const char* name) {
 
 std::string default_data_dir() {
   if (std::string home = variable("ABACUS_HOME"); !home.empty()) return absolute_path(home, current_folder());
-  if (std::string data = variable("XDG_DATA_HOME"); !data.empty()) return absolute_path(data + "/abacus", current_folder());
+  if (std::string data = variable("XDG_DATA_HOME"); !data.empty())
+    return absolute_path(data + "/abacus", current_folder());
   std::string home = variable("HOME");
   return (home.empty() ? "/var/lib" : home + "/.local/share") + "/abacus";
 }

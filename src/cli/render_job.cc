@@ -53,7 +53,8 @@ std::string reasons_of(const std::vector<TaskView>& tasks) {
     if (!task.end || task.end->message.empty() || ++shown > kShown) continue;
     text += fmt::format("task {}: {}\n", task.task.index, task.end->message);
   }
-  if (shown > kShown) text += fmt::format("and {} more with a reason; abacus show --json has them all\n", shown - kShown);
+  if (shown > kShown)
+    text += fmt::format("and {} more with a reason; abacus show --json has them all\n", shown - kShown);
   return text.empty() ? "" : "\n" + text;
 }
 
@@ -93,18 +94,21 @@ std::string render_jobs(const std::vector<JobView>& jobs, WallTime now) {
 }
 
 std::string render_job(const JobView& job, const std::vector<TaskView>& tasks, std::uint32_t hidden) {
-  std::string text = fmt::format("job {}{}{}: {}\n", job.job.to_string(), job.name.empty() ? "" : " ", job.name, state_of(job));
+  std::string text =
+      fmt::format("job {}{}{}: {}\n", job.job.to_string(), job.name.empty() ? "" : " ", job.name, state_of(job));
   text += fmt::format("  command    {}\n", command_text(job.command));
   text += fmt::format("  needs      {}\n", to_string(job.bundle));
-  text += fmt::format("  tasks      {}: {} waiting, {} placed, {} done, {} failed\n", job.tasks, job.waiting, job.placed,
-                      job.succeeded, job.failed);
-  text += fmt::format("  spent      {}{}", to_string(job.spent),
-                      job.committed > Money{} ? fmt::format(", at most {} more for open leases", to_string(job.committed)) : "");
+  text += fmt::format("  tasks      {}: {} waiting, {} placed, {} done, {} failed\n", job.tasks, job.waiting,
+                      job.placed, job.succeeded, job.failed);
+  text += fmt::format(
+      "  spent      {}{}", to_string(job.spent),
+      job.committed > Money{} ? fmt::format(", at most {} more for open leases", to_string(job.committed)) : "");
   text += job.budget ? fmt::format(" of {}\n", to_string(*job.budget)) : "\n";
   text += fmt::format("  submitted  {}\n", utc_text(job.submitted_at));
   if (job.deadline) text += fmt::format("  deadline   {}\n", utc_text(*job.deadline));
-  if (job.ended_at) text += fmt::format("  ended      {}, after {}\n", utc_text(*job.ended_at),
-                                        to_string(*job.ended_at - job.submitted_at));
+  if (job.ended_at)
+    text += fmt::format("  ended      {}, after {}\n", utc_text(*job.ended_at),
+                        to_string(*job.ended_at - job.submitted_at));
   if (!job.waiting_for.empty()) text += fmt::format("  waits      {}\n", job.waiting_for);
   if (tasks.empty()) return text;
   Table table({">TASK", "STATE", "NODE", "REGION", ">TRY", ">ROUNDS", ">PRICE", ">WAIT", ">RUN", ">COST"});

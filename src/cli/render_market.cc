@@ -22,8 +22,9 @@ std::string text_or_dash(const std::optional<T>& value) {
 }
 
 std::string reason_text(const PriceReason& reason) {
-  return fmt::format("energy {}, capacity {} x {:.2f}, {:.0f} % used", to_string(reason.energy), to_string(reason.capacity),
-                     reason.multiplier_permille / 1000.0, reason.utilisation_permille / 10.0);
+  return fmt::format("energy {}, capacity {} x {:.2f}, {:.0f} % used", to_string(reason.energy),
+                     to_string(reason.capacity), reason.multiplier_permille / 1000.0,
+                     reason.utilisation_permille / 10.0);
 }
 
 /// "memory: needs 8 GiB, has 2 GiB": the name of the dimension without its unit, which the amounts carry.
@@ -42,7 +43,8 @@ std::string shortfall_texts(const DeclineDetail& decline) {
 }
 
 std::string quotes_table(const PlanResult& plan) {
-  Table table({"SELLER", "REGION", ">SLOTS", ">PRICE", ">FEE", ">START IN", ">A TASK COSTS", ">ROOM", "WHY THIS PRICE"});
+  Table table(
+      {"SELLER", "REGION", ">SLOTS", ">PRICE", ">FEE", ">START IN", ">A TASK COSTS", ">ROOM", "WHY THIS PRICE"});
   for (const PlanLine& line : plan.lines) {
     if (!line.quote) continue;
     for (const Lot& lot : line.quote->lots) {
@@ -116,14 +118,16 @@ std::string render_nodes(const std::vector<PeerView>& nodes) {
   for (const PeerView& node : nodes) {
     table.row({node_text(node.node), node.region.empty() ? "-" : node.region, state_of(node), to_string(node.capacity),
                text_or_dash(node.last_price), node.self ? "-" : to_string(node.round_trip),
-               node.self ? "-" : to_string(node.age) + " ago", node.endpoint.known() ? node.endpoint.to_string() : "-"});
+               node.self ? "-" : to_string(node.age) + " ago",
+               node.endpoint.known() ? node.endpoint.to_string() : "-"});
   }
   return table.to_string();
 }
 
 std::string render_plan(const PlanResult& plan) {
   std::string quotes = quotes_table(plan), declines = declines_table(plan), text;
-  if (plan.lines.empty()) text = fmt::format("nobody was asked: none of the {} nodes known can take this job\n", plan.nodes_known);
+  if (plan.lines.empty())
+    text = fmt::format("nobody was asked: none of the {} nodes known can take this job\n", plan.nodes_known);
   text += quotes;
   if (!quotes.empty() && !declines.empty()) text += "\n";
   text += declines;
@@ -147,8 +151,8 @@ std::string render_dev_market(const DevMarket& market, const std::vector<bool>& 
   Table table({"AGENT", "REGION", "STATE", ">PID", "ENDPOINT", "CAPACITY", ">ENERGY A KWH", "DATA"});
   for (std::size_t i = 0; i < market.agents.size(); ++i) {
     const DevAgent& agent = market.agents[i];
-    table.row({agent.name, agent.region, alive.at(i) ? "up" : "down", std::to_string(agent.pid), agent.endpoint.to_string(),
-               agent.capacity, to_string(agent.energy_per_kwh), agent.data_dir});
+    table.row({agent.name, agent.region, alive.at(i) ? "up" : "down", std::to_string(agent.pid),
+               agent.endpoint.to_string(), agent.capacity, to_string(agent.energy_per_kwh), agent.data_dir});
   }
   return table.to_string();
 }

@@ -41,7 +41,8 @@ TEST(Render, Jobs) {
   job.waiting_for = "all sellers are full";
   EXPECT_EQ(render_jobs({job}, kStart + seconds(90)),
             "JOB           NAME   STATE    TASKS  WAIT  RUN  DONE  FAILED    SPENT         AGE  COMMAND\n"
-            "0123456789ab  count  running      4     1    2     1       0  1.25 cr  1 min 30 s  sh -c a very long command line that d...\n"
+            "0123456789ab  count  running      4     1    2     1       0  1.25 cr  1 min 30 s  sh -c a very long "
+            "command line that d...\n"
             "0123456789ab waits: all sellers are full\n");
 }
 
@@ -127,7 +128,8 @@ TEST(Render, Explain) {
             "\n"
             "episode 1, 2027-01-15T08:00:00Z\n"
             "ROUND  AFTER  SELLER    REGION  WHAT      SLOTS      PRICE      SCORE  WHY\n"
-            "1       0 ns  abababab  north   declined      -          -          -  too large for it: memory: needs 8 GiB, has 2 GiB\n"
+            "1       0 ns  abababab  north   declined      -          -          -  too large for it: memory: needs 8 "
+            "GiB, has 2 GiB\n"
             "1       3 ms  cdcdcdcd  south   accepted      2  0.36 cr/h  0.0005 cr  best score\n"
             "\n"
             "episode 2, 2027-01-15T08:00:00Z\n"
@@ -156,7 +158,8 @@ TEST(Render, Plan) {
   plan.lines.emplace_back().seller = node_of(0xef);
   EXPECT_EQ(render_plan(plan),
             "SELLER    REGION  SLOTS      PRICE         FEE  START IN  A TASK COSTS  ROOM  WHY THIS PRICE\n"
-            "abababab  north       2  0.36 cr/h     0.00 cr       now      0.006 cr  95 %  energy 0.072 cr/h, capacity 0.18 cr/h x 1.60, 50 % used\n"
+            "abababab  north       2  0.36 cr/h     0.00 cr       now      0.006 cr  95 %  energy 0.072 cr/h, capacity "
+            "0.18 cr/h x 1.60, 50 % used\n"
             "                      1  0.72 cr/h  0.00003 cr       4 s\n"
             "\n"
             "SELLER    REGION  NO OFFER BECAUSE\n"
@@ -164,7 +167,8 @@ TEST(Render, Plan) {
             "efefefef          no answer in time\n"
             "\n"
             "5 nodes known; nothing was bought\n");
-  EXPECT_EQ(render_plan({}), "nobody was asked: none of the 0 nodes known can take this job\n\n0 nodes known; nothing was bought\n");
+  EXPECT_EQ(render_plan({}),
+            "nobody was asked: none of the 0 nodes known can take this job\n\n0 nodes known; nothing was bought\n");
 }
 
 TEST(Render, Nodes) {
@@ -181,10 +185,12 @@ TEST(Render, Nodes) {
   other.round_trip = microseconds(300);
   other.age = seconds(12);
   other.last_price = Price{100};
-  EXPECT_EQ(render_nodes({self, other}),
-            "NODE      REGION  STATE     CAPACITY                              LAST PRICE  ROUND TRIP     HEARD  ENDPOINT\n"
-            "abababab  north   this one  2 CPU, 4 GiB, 1 gpu:a100 (simulated)           -           -         -  -\n"
-            "cdcdcdcd  -       suspect   0.5 CPU                                0.36 cr/h      300 us  12 s ago  127.0.0.1:7411\n");
+  EXPECT_EQ(
+      render_nodes({self, other}),
+      "NODE      REGION  STATE     CAPACITY                              LAST PRICE  ROUND TRIP     HEARD  ENDPOINT\n"
+      "abababab  north   this one  2 CPU, 4 GiB, 1 gpu:a100 (simulated)           -           -         -  -\n"
+      "cdcdcdcd  -       suspect   0.5 CPU                                0.36 cr/h      300 us  12 s ago  "
+      "127.0.0.1:7411\n");
 }
 
 TEST(Render, EndsInAWord) {

@@ -15,17 +15,18 @@ namespace abacus {
 /// `abacus agent`.
 struct AgentSettings {
   std::string data_dir;
-  Endpoint listen;                          ///< For peers. Port 0 lets the system choose.
-  std::optional<Endpoint> advertise;        ///< Where peers reach it, if not where it listens.
-  std::optional<std::uint16_t> api_port;    ///< Of the API on 127.0.0.1; none: unix socket only. 0 lets the system choose.
-  std::string region;                       ///< Empty: as the node's certificate says.
-  std::string capacity;                     ///< As in runtime/devices/capacity_text.h; empty: all that is found.
-  std::vector<Contact> contacts;            ///< Peers to begin with, besides those remembered.
-  std::optional<Money> energy_per_kwh;      ///< None: the default of PricingConfig; likewise below.
-  std::optional<Money> cpu_per_hour;        ///< Capacity rate of one CPU.
-  std::optional<Money> memory_per_gib_hour; ///< Capacity rate of one GiB of memory.
-  bool limits = true;                       ///< Fence tasks with cgroups where the host has them.
-  std::string log_level = "info";           ///< debug, info, warn, error.
+  Endpoint listen;                    ///< For peers. Port 0 lets the system choose.
+  std::optional<Endpoint> advertise;  ///< Where peers reach it, if not where it listens.
+  std::optional<std::uint16_t>
+      api_port;                         ///< Of the API on 127.0.0.1; none: unix socket only. 0 lets the system choose.
+  std::string region;                   ///< Empty: as the node's certificate says.
+  std::string capacity;                 ///< As in runtime/devices/capacity_text.h; empty: all that is found.
+  std::vector<Contact> contacts;        ///< Peers to begin with, besides those remembered.
+  std::optional<Money> energy_per_kwh;  ///< None: the default of PricingConfig; likewise below.
+  std::optional<Money> cpu_per_hour;    ///< Capacity rate of one CPU.
+  std::optional<Money> memory_per_gib_hour;  ///< Capacity rate of one GiB of memory.
+  bool limits = true;                        ///< Fence tasks with cgroups where the host has them.
+  std::string log_level = "info";            ///< debug, info, warn, error.
 };
 
 /// `abacus org init`: a new organisation, whose authority lives in `data_dir`.

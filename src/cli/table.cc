@@ -24,7 +24,8 @@ Table::Table(std::vector<std::string> headings) {
 void Table::row(std::vector<std::string> cells) {
   CHECK(cells.size() == columns_.size());
   for (std::string& cell : cells) {
-    std::replace_if(cell.begin(), cell.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    std::replace_if(
+        cell.begin(), cell.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   }
   rows_.push_back(std::move(cells));
 }

@@ -15,8 +15,8 @@ class Table {
   void row(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  /// Headings and rows, each line ended, two spaces between columns, no spaces at the end of lines. Line breaks and other
-  /// control characters in cells are shown as '?', so that no cell can forge a line.
+  /// Headings and rows, each line ended, two spaces between columns, no spaces at the end of lines. Line breaks and
+  /// other control characters in cells are shown as '?', so that no cell can forge a line.
   std::string to_string() const;
 
  private:

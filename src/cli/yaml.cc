@@ -30,7 +30,8 @@ class Converter {
  public:
   Result<json::value> convert(const YAML::Node& node, int depth) {
     if (depth > kMaxDepth || ++values_ > kMaxValues) {
-      return fail(ErrorCode::invalid, "line {}: more than {} levels or {} values", node.Mark().line + 1, kMaxDepth, kMaxValues);
+      return fail(ErrorCode::invalid, "line {}: more than {} levels or {} values", node.Mark().line + 1, kMaxDepth,
+                  kMaxValues);
     }
     if (node.IsScalar()) return scalar(node);
     if (node.IsSequence()) return sequence(node, depth);
@@ -51,10 +52,12 @@ class Converter {
   Result<json::value> map(const YAML::Node& node, int depth) {
     json::object object;
     for (const auto& member : node) {
-      if (!member.first.IsScalar()) return fail(ErrorCode::invalid, "line {}: a key must be a word", member.first.Mark().line + 1);
+      if (!member.first.IsScalar())
+        return fail(ErrorCode::invalid, "line {}: a key must be a word", member.first.Mark().line + 1);
       TRY(json::value value, convert(member.second, depth + 1));
       if (!object.emplace(member.first.Scalar(), std::move(value)).second) {
-        return fail(ErrorCode::invalid, "line {}: '{}' is there twice", member.first.Mark().line + 1, member.first.Scalar());
+        return fail(ErrorCode::invalid, "line {}: '{}' is there twice", member.first.Mark().line + 1,
+                    member.first.Scalar());
       }
     }
     return json::value(std::move(object));
