@@ -75,6 +75,9 @@ Market::Market(MarketOptions options) {
 }
 
 Market::~Market() {
+  for (const auto& agent : agents_) agent->end_all_work();
+  double end = seconds_now() + 1;
+  run_until([&] { return seconds_now() > end; }, 2);  // The shims of real executors are told, and go.
   agents_.clear();
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
