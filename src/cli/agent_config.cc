@@ -9,6 +9,7 @@
 #include "api/suggest.h"
 #include "cli/job_flags.h"
 #include "cli/places.h"
+#include "protocol/contact_text.h"
 
 namespace abacus {
 namespace {
@@ -126,16 +127,6 @@ Result<std::pair<std::string, std::uint16_t>> parse_host_port(const std::string&
   if (!port || *port == 0 || host.empty())
     return fail(ErrorCode::invalid, "'{}': want HOST:PORT, such as 10.0.0.5:7411", text);
   return std::pair(host, *port);
-}
-
-Result<Contact> parse_contact(const std::string& text) {
-  std::size_t at = text.find('@');
-  auto node = NodeId::parse(text.substr(0, at));
-  auto endpoint = Endpoint::parse(at == std::string::npos ? "" : text.substr(at + 1));
-  if (!node || !endpoint) {
-    return fail(ErrorCode::invalid, "'{}' is no contact: want NODE@ADDRESS:PORT with the node's 64 digits", text);
-  }
-  return Contact{*node, *endpoint};
 }
 
 Result<AgentSettings> agent_settings_of(AgentTexts texts) {

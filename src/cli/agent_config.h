@@ -22,9 +22,6 @@ void add_agent_flags(CLI::App* command, AgentTexts& texts);
 /// Flags over file over defaults. Errors: `invalid`, naming the flag or the file's field; `not_found` (the file).
 Result<AgentSettings> agent_settings_of(AgentTexts flags);
 
-/// "NODE@ADDRESS:PORT". Errors: `invalid`.
-Result<Contact> parse_contact(const std::string& text);
-
 /// "HOST:PORT" or "[ADDRESS]:PORT". Errors: `invalid`.
 Result<std::pair<std::string, std::uint16_t>> parse_host_port(const std::string& text);
 

@@ -114,6 +114,20 @@ TEST_F(CliTest, CtrlCCancels) {
   EXPECT_THAT(result.err, HasSubstr("cancelling job"));
 }
 
+TEST_F(CliTest, AnEchoOfCtrlCIsNotASecondOne) {
+  pthread_t runner = pthread_self();
+  fake_.service.life = [runner](FakeJob& job, int looks) {
+    job.tasks[0].phase = TaskPhase::running;
+    if (looks != 2) return;
+    pthread_kill(runner, SIGINT);
+    pthread_kill(runner, SIGTERM);
+  };
+  serve();
+  CliResult result = cli({"run", "--", "sleep", "100"});
+  EXPECT_EQ(result.code, kExitInterrupted);
+  EXPECT_EQ(fake_.service.calls, (std::vector<std::string>{"submit", "cancel"}));
+}
+
 TEST_F(CliTest, SubmitPrintsTheIdAlone) {
   serve();
   EXPECT_EQ(cli({"submit", "--quiet", "--", "x"}).out, "000000000001\n");

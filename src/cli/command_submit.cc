@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 #include <chrono>
+#include <optional>
 
 #include "api/from_json.h"
 #include "api/job_document.h"
@@ -19,6 +20,11 @@ namespace {
 
 namespace json = boost::json;
 
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kEchoTime = std::chrono::milliseconds(500);
+constexpr auto kTellFirst = std::chrono::seconds(1);
+constexpr auto kTellAgain = std::chrono::seconds(5);
 constexpr Duration kPollMin = milliseconds(20);
 constexpr Duration kPollMax = milliseconds(250);
 constexpr Duration kSubmitTime = minutes(10);    // inputs are packed meanwhile
@@ -81,14 +87,14 @@ class AttachedRun {
       if (poll) away_ = {};
       if (poll && poll->done) break;
       pause = poll && poll->printed ? kPollMin : std::min(pause * 3 / 2, kPollMax);
-      if (poll) say_why_it_waits();
-      if (int count = interrupts.sleep(pause); count > 0 && !interrupted(count)) return kExitInterrupted;
+      if (poll) say_why_it_waits(poll->waiting_for);
+      if (interrupts.sleep(pause) > 0 && !interrupted()) return kExitInterrupted;
       if (!poll) away_ += pause;
     }
     auto code = watcher_.exit_code();
     if (!code) return context_.report(code.error());
     if (*code != 0) say_how_it_ended();
-    return cancelled_ ? kExitInterrupted : *code;
+    return cancelled_at_ ? kExitInterrupted : *code;
   }
 
  private:
@@ -96,26 +102,26 @@ class AttachedRun {
     return error.code == ErrorCode::unavailable && away_ < kAgentAwayMax;
   }
 
-  /// False when the user does not want to wait any longer.
-  bool interrupted(int count) {
-    if (cancelled_ || count > 1) {
+  /// The first time cancels; false when the user does not want to wait for that. What comes right after the first is
+  /// its echo: a terminal, `timeout` and other wrappers may each pass the same signal on.
+  bool interrupted() {
+    if (cancelled_at_) {
+      if (Clock::now() - *cancelled_at_ < kEchoTime) return true;
       context_.err << fmt::format("abacus: left job {} to end by itself\n", job_.to_string());
       return false;
     }
-    cancelled_ = true;
+    cancelled_at_ = Clock::now();
     context_.err << fmt::format("abacus: cancelling job {}; Ctrl-C again leaves at once\n", job_.to_string());
     auto answer = agent_.post("/v1/jobs/" + job_.to_string() + "/cancel", json::object{}, seconds(10));
     if (!answer) context_.report(answer.error());
     return true;
   }
 
-  /// Once a second at most, and only what is new.
-  void say_why_it_waits() {
-    if (context_.flags.quiet || ++polls_ % 8 != 0) return;
-    auto answer = agent_.get("/v1/jobs/" + job_.to_string());
-    auto view = answer ? from_json<JobView>(*answer) : Result<JobView>(fail(answer.error()));
-    if (!view || view->waiting_for.empty() || view->waiting_for == told_) return;
-    told_ = view->waiting_for;
+  /// Not what passes within a second, only what is new, and not every change of its numbers.
+  void say_why_it_waits(const std::string& reason) {
+    if (context_.flags.quiet || reason.empty() || reason == told_ || Clock::now() < tell_after_) return;
+    told_ = reason;
+    tell_after_ = Clock::now() + kTellAgain;
     context_.err << fmt::format("abacus: waiting: {}\n", told_);
   }
 
@@ -136,10 +142,10 @@ class AttachedRun {
   const ApiClient& agent_;
   JobId job_;
   JobWatcher watcher_;
-  bool cancelled_ = false;
+  std::optional<Clock::time_point> cancelled_at_;
   Duration away_;
-  int polls_ = 0;
   std::string told_;
+  Clock::time_point tell_after_ = Clock::now() + kTellFirst;
 };
 
 int run(Context& context, const JobFlags& flags) {

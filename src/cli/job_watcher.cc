@@ -76,6 +76,7 @@ Result<JobWatcher::Poll> JobWatcher::poll() {
   TRY(JobView view, from_json<JobView>(json));
   is_array_ = view.is_array;
   Poll result;
+  result.waiting_for = view.waiting_for;
   for (std::uint32_t position = first_open_; position < view.tasks; position += kPage) {
     TRY(std::vector<TaskView> tasks, page(position));
     bool all_wait = true;

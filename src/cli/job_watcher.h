@@ -22,8 +22,9 @@ class JobWatcher {
       : agent_(agent), job_(job), sinks_(sinks), notes_(notes), only_(only) {}
 
   struct Poll {
-    bool done = false;     ///< The job (or the only task) has ended and everything it printed was passed on.
-    bool printed = false;  ///< Something happened: poll again soon.
+    bool done = false;        ///< The job (or the only task) has ended and everything it printed was passed on.
+    bool printed = false;     ///< Something happened: poll again soon.
+    std::string waiting_for;  ///< As in JobView.
   };
   Result<Poll> poll();
 

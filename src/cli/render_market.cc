@@ -81,16 +81,18 @@ std::string step_text(NegotiationStep step) {
   return text;
 }
 
-std::string episode(const std::vector<NegotiationLine>& lines, std::size_t first, std::size_t last, int number) {
+/// The lines from `first` up to `last` under a heading and the time of the first.
+std::string episode(const std::vector<NegotiationLine>& lines, std::size_t first, std::size_t last,
+                    const std::string& heading) {
   Table table({"ROUND", ">AFTER", "SELLER", "REGION", "WHAT", ">SLOTS", ">PRICE", ">SCORE", "WHY"});
   for (std::size_t i = first; i < last; ++i) {
     const NegotiationLine& line = lines[i];
-    table.row({std::to_string(line.round), to_string(line.at - lines[first].at), node_text(line.seller),
-               line.region.empty() ? "-" : line.region, step_text(line.step),
+    table.row({line.round > 0 ? std::to_string(line.round) : "-", to_string(line.at - lines[first].at),
+               node_text(line.seller), line.region.empty() ? "-" : line.region, step_text(line.step),
                line.slots > 0 ? std::to_string(line.slots) : "-", text_or_dash(line.price), text_or_dash(line.score),
                why_text(line)});
   }
-  return fmt::format("\nepisode {}, {}\n", number, utc_text(lines[first].at)) + table.to_string();
+  return fmt::format("\n{}, {}\n", heading, utc_text(lines[first].at)) + table.to_string();
 }
 
 }  // namespace
@@ -140,7 +142,9 @@ std::string render_explain(const ExplainView& view) {
   for (std::size_t first = 0; first < view.lines.size();) {
     std::size_t last = first;
     while (last < view.lines.size() && view.lines[last].negotiation == view.lines[first].negotiation) ++last;
-    text += episode(view.lines, first, last, ++number);
+    // What happens to leases afterwards belongs to no negotiation.
+    bool negotiated = view.lines[first].negotiation != 0;
+    text += episode(view.lines, first, last, negotiated ? fmt::format("episode {}", ++number) : "afterwards");
     first = last;
   }
   if (view.lines.empty()) text += "nothing was negotiated since this agent started\n";

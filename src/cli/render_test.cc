@@ -123,6 +123,13 @@ TEST(Render, Explain) {
   line.step = NegotiationStep::cooling_down;
   line.text = "again in 200 ms";
   view.lines.push_back(line);
+  line = {};
+  line.at = kStart + seconds(1);
+  line.step = NegotiationStep::released;
+  line.seller = node_of(0xcd);
+  line.region = "south";
+  line.text = "no more tasks";
+  view.lines.push_back(line);
   EXPECT_EQ(render_explain(view),
             "task 0123456789ab.7: runs on cdcdcdcd in south: the cheapest of two offers\n"
             "\n"
@@ -134,7 +141,11 @@ TEST(Render, Explain) {
             "\n"
             "episode 2, 2027-01-15T08:00:00Z\n"
             "ROUND  AFTER  SELLER    REGION  WHAT          SLOTS      PRICE      SCORE  WHY\n"
-            "1       0 ns  cdcdcdcd  south   cooling down      2  0.36 cr/h  0.0005 cr  again in 200 ms\n");
+            "1       0 ns  cdcdcdcd  south   cooling down      2  0.36 cr/h  0.0005 cr  again in 200 ms\n"
+            "\n"
+            "afterwards, 2027-01-15T08:00:01Z\n"
+            "ROUND  AFTER  SELLER    REGION  WHAT      SLOTS  PRICE  SCORE  WHY\n"
+            "-       0 ns  cdcdcdcd  south   released      -      -      -  no more tasks\n");
 }
 
 TEST(Render, Plan) {

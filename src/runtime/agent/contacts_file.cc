@@ -3,24 +3,14 @@
 
 #include <fstream>
 
+#include "protocol/contact_text.h"
+
 namespace abacus {
 namespace {
 
 std::filesystem::path file_in(const std::filesystem::path& data_dir) { return data_dir / "contacts"; }
 
 }  // namespace
-
-Result<Contact> parse_contact(std::string_view text) {
-  std::size_t at = text.find('@');
-  if (at == std::string_view::npos) {
-    return fail(ErrorCode::invalid, "'{}' is not a contact: want NODE@ADDRESS:PORT", text);
-  }
-  TRY(NodeId node, NodeId::parse(text.substr(0, at)));
-  TRY(Endpoint endpoint, Endpoint::parse(text.substr(at + 1)));
-  return Contact{node, endpoint};
-}
-
-std::string to_string(const Contact& contact) { return contact.node.to_string() + "@" + contact.endpoint.to_string(); }
 
 Result<std::vector<Contact>> load_contacts(const std::filesystem::path& data_dir) {
   std::vector<Contact> contacts;

@@ -9,10 +9,6 @@
 
 namespace abacus {
 
-/// One contact: "NODE@ADDRESS:PORT", NODE the node's id in hex. Errors: `invalid`, saying what is wrong.
-Result<Contact> parse_contact(std::string_view text);
-std::string to_string(const Contact& contact);
-
 /// Reads DATA_DIR/contacts: one contact a line; none if there is no such file. Errors: `invalid` with the line's number.
 Result<std::vector<Contact>> load_contacts(const std::filesystem::path& data_dir);
 
