@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
+#include "base/check.h"
 #include "market.h"
 #include "runtime/agent/loop_pump.h"
+#include "runtime/store/journal.h"
 
 namespace {
 
@@ -66,6 +69,39 @@ Rate run_jobs(Market& market, std::size_t jobs, std::uint32_t tasks, std::size_t
   return rate;
 }
 
+/// What the wire alone allows: frames from one agent's transport to another's, one outstanding, all CPU counted.
+double frames_per_core_second(Market& market) {
+  constexpr std::uint64_t kFrames = 3'000;
+  Agent& to = market.agent(1);
+  double cpu = cpu_seconds_now();
+  for (std::uint64_t i = 0; i < kFrames; ++i) {
+    std::uint64_t before = to.transport_stats().frames_in;
+    market.agent(0).transport().send(to.identity().node_id(), to.endpoint(), Bytes(200));
+    while (to.transport_stats().frames_in == before) market.io().run_one();
+  }
+  return kFrames / (cpu_seconds_now() - cpu);
+}
+
+/// What the disk alone allows: durable transactions of one row, one after the other.
+double commits_per_second() {
+  constexpr int kCommits = 500;
+  char name[] = "/tmp/abacus-bench-XXXXXX";
+  CHECK(mkdtemp(name) != nullptr);
+  double rate = 0;
+  {
+    auto journal = Journal::open(name);
+    CHECK(journal.has_value());
+    double begin = seconds_now();
+    for (int i = 0; i < kCommits; ++i) {
+      std::vector<Journal::Change> change{{1, Bytes{static_cast<std::uint8_t>(i)}, Bytes(240)}};
+      CHECK(journal->commit(change).has_value());
+    }
+    rate = kCommits / (seconds_now() - begin);
+  }
+  std::filesystem::remove_all(name);
+  return rate;
+}
+
 void report(const char* what, const Rate& rate, double tasks) {
   std::printf("  %-34s %9.0f tasks/s  %9.0f tasks/s/core  %6.1f us CPU  %5.2f messages a task\n", what, tasks / rate.wall_s,
               tasks / rate.cpu_s, rate.cpu_s / tasks * 1e6, static_cast<double>(rate.messages) / tasks);
@@ -78,6 +114,14 @@ void report_latency(std::vector<double> seconds) {
               seconds.size());
 }
 
+/// Against sending the same number of messages one by one and nothing else.
+void report_ceiling(Market& market, const Rate& singles, double tasks) {
+  double frames = frames_per_core_second(market), messages = static_cast<double>(singles.messages) / tasks;
+  double ceiling = frames / messages;
+  std::printf("  ceiling: %.0f frames/s/core, hence %.0f single asks/s/core by messages alone; reached %.2f of it\n", frames,
+              ceiling, tasks / singles.cpu_s / ceiling);
+}
+
 void measure(std::size_t agents) {
   std::printf("%zu agents, the first buys%s:\n", agents, agents > 1 ? ", the others sell" : "");
   MarketOptions options;
@@ -88,12 +132,15 @@ void measure(std::size_t agents) {
   std::vector<double> latencies;
   run_jobs(market, 300, 1, 1, &latencies);
   report_latency(latencies);
-  report("single asks, 32 at once", run_jobs(market, 3'000, 1, 32, nullptr), 3'000);
+  Rate singles = run_jobs(market, 3'000, 1, 32, nullptr);
+  report("single asks, 32 at once", singles, 3'000);
+  report_ceiling(market, singles, 3'000);
   report("one array of 20,000", run_jobs(market, 1, 20'000, 1, nullptr), 20'000);
 }
 
 }  // namespace
 
 int main() {
+  std::printf("ceiling: %.0f durable commits/s, one after the other\n", commits_per_second());
   for (std::size_t agents : {2, 20}) measure(agents);
 }
