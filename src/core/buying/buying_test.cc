@@ -202,6 +202,9 @@ TEST(Buying, WhatIsNotPlacedByTheDeadlineIsGivenUp) {
   JobId job = market.submit(spec);
   ASSERT_TRUE(market.run_until_ended(job, seconds(11)));
   EXPECT_THAT(market.buying->task({job, 0}).value().end->message, HasSubstr("deadline"));
+  // By these two the command line tells "too late" from "impossible".
+  EXPECT_EQ(view(market, job).deadline, spec.deadline);
+  EXPECT_GE(market.buying->task({job, 0}).value().end->ended_at, *spec.deadline);
 }
 
 TEST(Buying, CancelsWhatWaitsAtOnceAndStopsWhatRuns) {

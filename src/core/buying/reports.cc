@@ -144,6 +144,7 @@ JobView view_of(const Desk& desk, const Job& job, Now now) {
   view.spent = job.record.spent;
   view.committed = job.committed();
   view.budget = spec.budget;
+  view.deadline = spec.deadline;
   view.submitted_at = job.record.submitted_at;
   view.ended_at = job.record.ended_at;
   view.waiting_for = waiting_sentence(desk, job, now);
