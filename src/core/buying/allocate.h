@@ -24,8 +24,8 @@ struct Pick {
   Money score;  ///< Of one task there.
 };
 
-/// Takes lots by their marginal score (a dearer lot makes the seller's earlier ones dearer too) until `wanted` slots are
-/// taken or none are left; ties within 2 % are broken at random. At most one pick a seller, cheapest first.
+/// Takes lots by their marginal score (a dearer lot makes the seller's earlier ones dearer too) until `wanted` slots
+/// are taken or none are left; ties within 2 % are broken at random. At most one pick a seller, cheapest first.
 std::vector<Pick> allocate(const std::vector<Bid>& bids, std::uint32_t wanted, const Terms& terms, Prng& prng);
 
 }  // namespace abacus

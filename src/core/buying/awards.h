@@ -19,8 +19,8 @@ struct Deal {
   Duration round_trip;
 };
 
-/// Draws a lease, binds the first waiting tasks to it, records both and sends the Award (for at_most_once jobs only once
-/// they are durable). Requires that tasks wait and that the job can pay.
+/// Draws a lease, binds the first waiting tasks to it, records both and sends the Award (for at_most_once jobs only
+/// once they are durable). Requires that tasks wait and that the job can pay.
 LeaseId open_lease(Turn& t, Job& job, const Deal& deal);
 
 void on_accept(Turn& t, const Contact& from, const TraceContext& trace, const Accept& accept);

@@ -17,8 +17,8 @@ namespace abacus {
 /// Custodian of the jobs submitted here. Deterministic; one thread. Peers may say anything: nothing they send is more
 /// than counted, warned of or ignored.
 ///
-/// Promises: a task ends exactly once, and is told so only when that is durable; an attempt is in at most one lease; what
-/// is spent and committed for a job never passes its budget; no state lasts without a timer.
+/// Promises: a task ends exactly once, and is told so only when that is durable; an attempt is in at most one lease;
+/// what is spent and committed for a job never passes its budget; no state lasts without a timer.
 class Buying {
  public:
   /// `prng` must be another one after a restart: leases and negotiations are named by it.

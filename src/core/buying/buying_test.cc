@@ -369,7 +369,8 @@ TEST(Buying, FewerSlotsThanAwardedRecallsTheRest) {
 }
 
 TEST(Buying, PlansWithoutBuying) {
-  Market market(28, {{.price = Price{500}}, {.price = Price{100}}, {.declines = true}, {.silent = true}, {.cpu_milli = 10}});
+  Market market(
+      28, {{.price = Price{500}}, {.price = Price{100}}, {.declines = true}, {.silent = true}, {.cpu_milli = 10}});
   PlanResult result = market.plan(spec_of(4, seconds(10)));
   EXPECT_EQ(result.nodes_known, 5u);
   ASSERT_EQ(result.lines.size(), 5u);

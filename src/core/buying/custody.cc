@@ -154,7 +154,8 @@ void submit(Turn& t, const SubmitJob& command) {
 void cancel(Turn& t, const CancelJob& command) {
   Job* job = t.desk.job(command.job);
   if (!job) {
-    return t.fx.soft(Answer{command.request, Error{ErrorCode::not_found, fmt::format("this agent has no job {}: ask the one "
+    return t.fx.soft(
+        Answer{command.request, Error{ErrorCode::not_found, fmt::format("this agent has no job {}: ask the one "
                                                                         "that it was submitted to",
                                                                         command.job.to_string())}});
   }
@@ -164,8 +165,9 @@ void cancel(Turn& t, const CancelJob& command) {
   } else if (std::optional<std::uint32_t> position = job->position_of(*command.index)) {
     stopped = cancel_task(t, *job, *position) ? 1 : 0;
   } else {
-    return t.fx.soft(Answer{command.request, Error{ErrorCode::not_found, fmt::format("job {} has no task {}",
-                                                                        command.job.to_string(), *command.index)}});
+    return t.fx.soft(Answer{
+        command.request,
+        Error{ErrorCode::not_found, fmt::format("job {} has no task {}", command.job.to_string(), *command.index)}});
   }
   answer_cancel(t, command, {job->id(), stopped});
   after_change(t, *job);

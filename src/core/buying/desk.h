@@ -98,9 +98,7 @@ struct Turn {
     job.history.add(std::move(line), desk.config.history_lines);
   }
 
-  void warn(const TraceContext& trace, std::string text) {
-    fx.soft(Log{Log::Level::warning, trace, std::move(text)});
-  }
+  void warn(const TraceContext& trace, std::string text) { fx.soft(Log{Log::Level::warning, trace, std::move(text)}); }
 };
 
 /// Adds an attempt to a message for the lease that is in this batch of effects already, or begins one. So many ends

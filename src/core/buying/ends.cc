@@ -143,14 +143,16 @@ void stray_done(Turn& t, const Contact& from, const TraceContext& trace, const D
   Taken taken = position ? take_untracked(t, *job, *position, reachable(t, from), nullptr, done) : Taken::no;
   if (taken == Taken::waits) return;
   t.fx.after_commit(Send{from, trace, DoneAck{done.lease, {done.attempt}}});
-  if (!t.desk.lease(done.lease)) t.fx.after_commit(Send{from, trace, Release{done.lease, ReleaseReason::unknown_lease}});
+  if (!t.desk.lease(done.lease))
+    t.fx.after_commit(Send{from, trace, Release{done.lease, ReleaseReason::unknown_lease}});
   if (job) after_change(t, *job);
 }
 
 }  // namespace
 
 void acknowledge(Turn& t, const Job& job, const LeaseId& id, const Contact& seller, const AttemptId& attempt) {
-  if (Lease* lease = t.desk.lease(id)) return add_attempt<DoneAck>(t.fx.held, lease->ack_hint, *lease, job.trace, attempt);
+  if (Lease* lease = t.desk.lease(id))
+    return add_attempt<DoneAck>(t.fx.held, lease->ack_hint, *lease, job.trace, attempt);
   t.fx.after_commit(Send{seller, job.trace, DoneAck{id, {attempt}}});
 }
 
@@ -199,7 +201,8 @@ void on_outputs(Turn& t, const OutputsFetched& fetched) {
   std::optional<std::uint32_t> position = job ? job->position_of(fetched.attempt.task.index) : std::nullopt;
   if (!position) return;
   auto found = job->fetches.find(*position);
-  if (found == job->fetches.end() || found->second.attempt != fetched.attempt.number || !found->second.under_way) return;
+  if (found == job->fetches.end() || found->second.attempt != fetched.attempt.number || !found->second.under_way)
+    return;
   Fetch& fetch = found->second;
   if (!fetched.problem.empty() && fetch.tries < t.desk.config.fetch_tries) {
     fetch.under_way = false;
@@ -217,8 +220,8 @@ void on_outputs(Turn& t, const OutputsFetched& fetched) {
     t.desk.sellers.at(done.seller.node, t.now).delivery.add(false);
     done.end.kind = EndKind::lost;
     done.end.output = {};
-    done.end.message = fmt::format("its outputs could not be fetched from {}: {}", done.seller.node.short_string(),
-                                   fetched.problem);
+    done.end.message =
+        fmt::format("its outputs could not be fetched from {}: {}", done.seller.node.short_string(), fetched.problem);
     retry_or_end(t, *job, *position, std::move(done.end));
   }
   acknowledge(t, *job, done.lease, done.seller, fetched.attempt);

@@ -19,7 +19,7 @@ struct Asked {
   Duration round_trip;
   std::variant<std::monostate, Quote, DeclineDetail> answer;
   MonoTime answered_at;
-  bool awarded = false;  ///< Its quote was used: one award for each.
+  bool awarded = false;    ///< Its quote was used: one award for each.
   bool refreshed = false;  ///< A refusal brought a fresh quote already: there is no third.
 
   bool silent() const { return std::holds_alternative<std::monostate>(answer); }
@@ -33,7 +33,7 @@ struct Round {
   std::uint32_t wanted = 0;  ///< Slots.
   std::vector<Asked> asked;
   std::vector<NodeId> asked_before;  ///< In round one.
-  bool fast = false;         ///< Awarded by a remembered price, nobody asked.
+  bool fast = false;                 ///< Awarded by a remembered price, nobody asked.
 };
 
 /// Nothing to place, or everything is covered.
@@ -74,7 +74,7 @@ struct Verdict {
   std::vector<DeclineDetail> declines;
   std::optional<Price> lowest_price;  ///< Heard, quoted or declined with.
   Money lowest_fee;
-  bool too_poor = false;              ///< There were prices, and none could be paid.
+  bool too_poor = false;  ///< There were prices, and none could be paid.
 };
 
 }  // namespace abacus

@@ -29,15 +29,15 @@ struct Place {
 
 /// A task that was placed at least once, or was ended or cancelled on its own. Small: a job may have a million.
 struct Task {
-  std::uint32_t attempt = 0;   ///< The latest; 0: never placed.
-  std::uint32_t place = 0;     ///< Of the latest, in Job::places.
-  LeaseId lease;               ///< Of the latest while it is out; empty: waits or has ended.
+  std::uint32_t attempt = 0;  ///< The latest; 0: never placed.
+  std::uint32_t place = 0;    ///< Of the latest, in Job::places.
+  LeaseId lease;              ///< Of the latest while it is out; empty: waits or has ended.
   WallTime placed_at;
-  WallTime started_at;         ///< Zero: not started.
-  std::uint16_t tries = 0;     ///< Lost or interrupted attempts of this run of the agent.
+  WallTime started_at;      ///< Zero: not started.
+  std::uint16_t tries = 0;  ///< Lost or interrupted attempts of this run of the agent.
   TaskPhase phase = TaskPhase::waiting;
   bool cancelled = false;
-  bool restored = false;       ///< Its latest attempt is of an earlier run of the agent.
+  bool restored = false;  ///< Its latest attempt is of an earlier run of the agent.
   std::unique_ptr<TaskEnd> end;
 
   bool ended() const { return end != nullptr; }
@@ -59,11 +59,11 @@ struct Job {
   JobRecord record;
   Shape shape = 0;
   TraceContext trace;
-  bool restored = false;      ///< Taken over from an earlier run of the agent.
+  bool restored = false;  ///< Taken over from an earlier run of the agent.
 
   // custody
   PendingTasks pending;
-  std::vector<Task> tasks;    ///< By position, as far as any was touched.
+  std::vector<Task> tasks;  ///< By position, as far as any was touched.
   std::vector<Place> places;
   std::map<std::uint32_t, Fetch> fetches;
   std::multimap<std::uint32_t, LeaseId> strays;  ///< Leases that may hold earlier attempts of a task.
@@ -74,7 +74,7 @@ struct Job {
   Episode episode;
   std::uint32_t cool_level = 0;
   std::uint32_t poor_episodes = 0;
-  bool satisfied = false;     ///< Everything that waits is covered by slots at hand.
+  bool satisfied = false;  ///< Everything that waits is covered by slots at hand.
   Verdict verdict;
   History history;
   std::vector<NegotiationId> negotiations;  ///< The latest few: a call back may name them.

@@ -17,9 +17,9 @@ namespace abacus {
 struct LeaseAttempt {
   enum class State : std::uint8_t { sent, staging, running };
   State state = State::sent;
-  bool superseded = false;  ///< The task was placed again elsewhere; still the first end counts.
-  bool interrupted = false; ///< Asked to stop: repeated with every beat.
-  bool recalled = false;    ///< Stopped for want of a slot, to be placed again.
+  bool superseded = false;   ///< The task was placed again elsewhere; still the first end counts.
+  bool interrupted = false;  ///< Asked to stop: repeated with every beat.
+  bool recalled = false;     ///< Stopped for want of a slot, to be placed again.
   MonoTime sent_at;
 };
 
@@ -40,8 +40,8 @@ struct Live {
   std::optional<MonoTime> renew_at;
   MonoTime ends_at;
   std::optional<MonoTime> idle_since;
-  Duration renewal_asked;      ///< Zero: no renewal is under way.
-  bool cut = false;            ///< The budget ends before the seller would: released at the end, done or not.
+  Duration renewal_asked;  ///< Zero: no renewal is under way.
+  bool cut = false;        ///< The budget ends before the seller would: released at the end, done or not.
 };
 
 /// Given up; waits for the receipt.
@@ -62,13 +62,13 @@ struct Lease {
   LeaseState state;
   std::map<AttemptKey, LeaseAttempt> attempts;
   std::uint32_t slots_awarded = 0;
-  std::uint32_t place = 0;              ///< In Job::places.
-  std::uint32_t fees_charged = 0;       ///< Attempts sent, each of which may cost the fee.
+  std::uint32_t place = 0;         ///< In Job::places.
+  std::uint32_t fees_charged = 0;  ///< Attempts sent, each of which may cost the fee.
   Duration round_trip;
-  Money reserve;                        ///< For a renewal that is asked for.
+  Money reserve;                            ///< For a renewal that is asked for.
   std::optional<MonoTime> untouched_since;  ///< The seller is suspect, or left two beats unanswered.
   std::uint32_t beats_unanswered = 0;
-  MonoTime watch_at;                    ///< When the timer is set for.
+  MonoTime watch_at;  ///< When the timer is set for.
   // Where in the current batch of effects a message for this lease can take further attempts.
   std::size_t start_hint = 0;
   std::size_t ack_hint = 0;

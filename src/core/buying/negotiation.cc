@@ -105,8 +105,7 @@ void ask(Turn& t, Job& job, Round round, const std::vector<Candidate>& candidate
 
 /// False if nobody is left to ask; then the caller decides what follows.
 bool begin_round(Turn& t, Job& job, Round round, const Field& field, const Wanted& wanted) {
-  std::vector<Candidate> candidates =
-      draw(t.peers, field, wanted, how_many_to_ask(t.desk.config, round), t.desk.prng);
+  std::vector<Candidate> candidates = draw(t.peers, field, wanted, how_many_to_ask(t.desk.config, round), t.desk.prng);
   if (candidates.empty()) return false;
   ask(t, job, std::move(round), candidates);
   return true;
@@ -138,8 +137,9 @@ std::optional<LeaseId> award_pick(Turn& t, Job& job, Round& round, const Pick& p
   std::optional<Affordable> affordable = afford(job, pick.lot.price, pick.lot.fee, pick.slots, lease_time);
   if (!affordable) return std::nullopt;
   asked.awarded = true;
-  Deal deal{asked.seller,        asked.region,         affordable->slots,    pick.lot.price,     pick.lot.fee,
-            affordable->lease_time, asked.quote()->negotiation, asked.quote()->quote, round.number, asked.round_trip};
+  Deal deal{asked.seller, asked.region,           affordable->slots,          pick.lot.price,
+            pick.lot.fee, affordable->lease_time, asked.quote()->negotiation, asked.quote()->quote,
+            round.number, asked.round_trip};
   NegotiationLine line = line_of(round, NegotiationStep::awarded, asked.seller, asked.region);
   line.slots = deal.slots;
   line.price = deal.price;

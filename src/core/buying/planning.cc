@@ -100,7 +100,8 @@ void plan(Turn& t, const PlanJob& command) {
     return t.fx.soft(Answer{command.request, valid.error().in("job")});
   }
   if (t.desk.plans.size() >= kPlansMax) {
-    return t.fx.soft(Answer{command.request, Error{ErrorCode::unavailable, "too many plans are being made: try again"}});
+    return t.fx.soft(
+        Answer{command.request, Error{ErrorCode::unavailable, "too many plans are being made: try again"}});
   }
   JobRecord imagined;
   imagined.spec = command.spec;

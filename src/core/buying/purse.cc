@@ -19,9 +19,7 @@ Duration time_for(Money money, Price price, std::uint32_t slots) {
   return {static_cast<std::int64_t>(std::clamp<Int128>(ns, 0, hours(24 * 365).ns))};
 }
 
-Money least_cost(const Job& job, Price price, Money fee) {
-  return sum(most_cost(price, 1, job.shortest_lease()), fee);
-}
+Money least_cost(const Job& job, Price price, Money fee) { return sum(most_cost(price, 1, job.shortest_lease()), fee); }
 
 }  // namespace
 

@@ -22,8 +22,8 @@ std::optional<Price> price_limit(const Job& job);
 /// False if even the lowest price of the last verdict is beyond the budget.
 bool can_pay_lowest(const Job& job);
 
-/// Counts episodes in which somebody was asked and nothing could be paid. After enough of them, and with no lease open that could give money
-/// back, ends what waits and says so: then true.
+/// Counts episodes in which somebody was asked and nothing could be paid. After enough of them, and with no lease open
+/// that could give money back, ends what waits and says so: then true.
 bool give_up_if_poor(Turn& t, Job& job, bool asked_anybody);
 
 }  // namespace abacus

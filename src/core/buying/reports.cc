@@ -21,8 +21,8 @@ Duration until(MonoTime at, Now now) { return std::max(at - now.mono, Duration{}
 /// "3 have no room, 1 asks too much": declines by reason.
 std::string declines_text(const Verdict& verdict) {
   static constexpr std::array<const char*, 8> kSaid = {
-      "too small", "without room now", "above the budget",      "not leasing for so long",
-      "closed to this region", "drained", "no longer at that price", "unable to answer"};
+      "too small", "without room now",        "above the budget", "not leasing for so long", "closed to this region",
+      "drained",   "no longer at that price", "unable to answer"};
   std::array<std::uint32_t, kSaid.size()> counts{};
   for (const DeclineDetail& detail : verdict.declines) {
     ++counts[std::min(static_cast<std::size_t>(detail.reason), kSaid.size() - 1)];
@@ -76,8 +76,9 @@ struct WaitingText {
   }
   std::string operator()(const CoolingDown& wait) const {
     if (job.verdict.asked == 0) {
-      return fmt::format("all sellers that could hold it declined a moment ago or are suspected to be down; asking again in {}",
-                         to_string(until(wait.until, now)));
+      return fmt::format(
+          "all sellers that could hold it declined a moment ago or are suspected to be down; asking again in {}",
+          to_string(until(wait.until, now)));
     }
     return fmt::format("{}; asking again in {}, or when one calls back", verdict_text(job),
                        to_string(until(wait.until, now)));

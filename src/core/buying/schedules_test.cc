@@ -74,7 +74,8 @@ void live_through(std::uint64_t seed, bool restarts) {
   Market market(seed, random_sellers(prng));
   std::vector<JobId> jobs;
   for (std::uint64_t i = 0; i < 1 + prng.below(3); ++i) jobs.push_back(market.submit(random_job(prng)));
-  market.faults = {prng.below(25), prng.below(15), microseconds(prng.between(100, 30'000)), milliseconds(prng.between(0, 20))};
+  market.faults = {prng.below(25), prng.below(15), microseconds(prng.between(100, 30'000)),
+                   milliseconds(prng.between(0, 20))};
   market.fetch_problem = [&](const FetchOutputs&) { return prng.chance(1, 4) ? "unreachable" : ""; };
   for (int i = 0; i < 12; ++i) {
     market.run_for(milliseconds(prng.between(1, 8'000)));
@@ -94,7 +95,9 @@ void live_through(std::uint64_t seed, bool restarts) {
     }
     std::vector<TaskView> all = market.buying->tasks(job, 0, 1'000).value();
     for (const TaskView& task : all) {
-      if (!task.end) RC_LOG() << task.task.to_string() << " phase " << static_cast<int>(task.phase) << " attempt " << task.attempt << "\n";
+      if (!task.end)
+        RC_LOG() << task.task.to_string() << " phase " << static_cast<int>(task.phase) << " attempt " << task.attempt
+                 << "\n";
     }
     RC_ASSERT(ended);
   }
@@ -119,9 +122,7 @@ RC_GTEST_PROP(Schedules, ComeToRestWithEveryTaskEndedOnce, ()) {
   live_through(*rc::gen::arbitrary<std::uint64_t>(), false);
 }
 
-RC_GTEST_PROP(Schedules, SurviveRestartsOnBothSides, ()) {
-  live_through(*rc::gen::arbitrary<std::uint64_t>(), true);
-}
+RC_GTEST_PROP(Schedules, SurviveRestartsOnBothSides, ()) { live_through(*rc::gen::arbitrary<std::uint64_t>(), true); }
 
 TEST(Restart, AtEveryMomentOfAJob) {
   for (std::int64_t at_us = 0; at_us < 30'000; at_us += 250) {

@@ -10,8 +10,8 @@ namespace abacus {
 
 /// What the job brings to the comparison.
 struct Terms {
-  Duration run;        ///< Expected, of one task; a minute where unknown.
-  Price urgency;       ///< What a second's delay costs the user.
+  Duration run;   ///< Expected, of one task; a minute where unknown.
+  Price urgency;  ///< What a second's delay costs the user.
 };
 
 /// What the buyer knows of the seller.

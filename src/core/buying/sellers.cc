@@ -65,9 +65,8 @@ void SellerBook::make_room() {
   for (const auto& [seller, notes] : notes_) ages.push_back(notes.touched);
   std::nth_element(ages.begin(), ages.begin() + static_cast<std::ptrdiff_t>(ages.size() / 4), ages.end());
   MonoTime old = ages[ages.size() / 4];
-  std::erase_if(notes_, [&](const auto& entry) {
-    return entry.second.touched <= old && entry.second.awards_in_flight == 0;
-  });
+  std::erase_if(notes_,
+                [&](const auto& entry) { return entry.second.touched <= old && entry.second.awards_in_flight == 0; });
 }
 
 std::optional<Price> SellerBook::last_price(const NodeId& seller) const {

@@ -19,8 +19,8 @@ Shape shape_of(const Bundle& bundle);
 
 /// A price told by the seller itself.
 struct HeardPrice {
-  std::vector<Lot> lots;       ///< Never empty.
-  std::uint32_t taken = 0;     ///< Of them by own awards since.
+  std::vector<Lot> lots;    ///< Never empty.
+  std::uint32_t taken = 0;  ///< Of them by own awards since.
   NegotiationId negotiation = 0;
   std::uint64_t quote = 0;
   MonoTime at;

@@ -34,8 +34,8 @@ WallTime counted_until(const Turn& t, const Lease& lease) {
   return std::min(latest, released->since + config.clock_bound + lease.round_trip * 2);
 }
 
-/// What the job is charged: what the receipt says, if the agreed price, the slots and this node's own clock bear it out.
-/// A job with a budget is charged for no time after the lease's end, which is all that was committed for it.
+/// What the job is charged: what the receipt says, if the agreed price, the slots and this node's own clock bear it
+/// out. A job with a budget is charged for no time after the lease's end, which is all that was committed for it.
 Money charge(Turn& t, const Job& job, const Lease& lease, const Receipt& receipt) {
   WallTime counted = counted_until(t, lease);
   Money most = std::max(lease.owed_by(counted), Money{});
@@ -122,7 +122,8 @@ void on_receipt_missing(Turn& t, Job& job, Lease& lease) {
     return after_change(t, job);
   }
   ++released.tries;
-  released.again_at = t.now.mono + std::min(seconds(2) * (std::int64_t{1} << std::min(released.tries, 5u)), seconds(60));
+  released.again_at =
+      t.now.mono + std::min(seconds(2) * (std::int64_t{1} << std::min(released.tries, 5u)), seconds(60));
   t.send(job, lease.record.seller, Release{lease.id(), ReleaseReason::work_done});
   if (!lease.attempts.empty()) beat(t, job, lease);
   arm(t, job, lease);

@@ -58,7 +58,8 @@ std::vector<std::uint64_t> weights(const Field& field, const Wanted& wanted) {
   for (std::size_t i = 0; i < field.open.size(); ++i) {
     const HeardPrice* price = heard(field.open[i], wanted.shape);
     if (!price) continue;
-    scores[i] = std::max<std::int64_t>(score(price->lots.front(), wanted.terms, odds_of(*field.open[i].notes, {})).micro, 1);
+    scores[i] =
+        std::max<std::int64_t>(score(price->lots.front(), wanted.terms, odds_of(*field.open[i].notes, {})).micro, 1);
     best = std::min(best, scores[i]);
   }
   std::vector<std::uint64_t> result;

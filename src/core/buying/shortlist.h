@@ -21,7 +21,7 @@ struct Wanted {
   const std::vector<std::string>& regions;  ///< Allowed; empty: all.
   Terms terms;
   std::string own_region;
-  bool near_first = false;                  ///< The work is short: the own region goes first.
+  bool near_first = false;  ///< The work is short: the own region goes first.
   NodeId self;
 };
 
@@ -43,13 +43,13 @@ constexpr std::size_t kSeenRegions = 8;
 
 /// The market as this node knows it, seen through one bundle.
 struct Field {
-  std::vector<Candidate> open;      ///< Could hold it, allowed, not cooling down.
-  std::uint32_t nodes = 0;          ///< Looked at.
-  std::uint32_t other_regions = 0;  ///< Of them forbidden by region.
+  std::vector<Candidate> open;            ///< Could hold it, allowed, not cooling down.
+  std::uint32_t nodes = 0;                ///< Looked at.
+  std::uint32_t other_regions = 0;        ///< Of them forbidden by region.
   std::vector<std::string> seen_regions;  ///< Where those are, sorted; at most kSeenRegions.
-  std::uint32_t feasible = 0;       ///< Of them allowed and large enough.
-  std::optional<MonoTime> cool_until;  ///< When the first cool-down ends.
-  std::optional<NearMiss> nearest;  ///< Only if nothing is feasible.
+  std::uint32_t feasible = 0;             ///< Of them allowed and large enough.
+  std::optional<MonoTime> cool_until;     ///< When the first cool-down ends.
+  std::optional<NearMiss> nearest;        ///< Only if nothing is feasible.
 };
 
 /// One pass over the offers heard. `without`: sellers not to be considered this time.

@@ -76,8 +76,8 @@ void feed(Turn& t, Job& job, Lease& lease) {
 void recall_surplus(Turn& t, Job& job, Lease& lease) {
   std::size_t capacity = std::size_t{lease.record.slots} * (1 + primed_per_slot(job, lease));
   std::vector<AttemptKey> surplus;
-  for (auto it = lease.attempts.rbegin(); it != lease.attempts.rend() && lease.attempts.size() - surplus.size() > capacity;
-       ++it) {
+  for (auto it = lease.attempts.rbegin();
+       it != lease.attempts.rend() && lease.attempts.size() - surplus.size() > capacity; ++it) {
     if (it->second.interrupted) continue;
     it->second.recalled = true;
     surplus.push_back(it->first);

@@ -21,24 +21,24 @@ struct SellerPlan {
   std::uint32_t slots = 4;
   Price price{1'000};
   Money fee{};
-  Duration run = milliseconds(10);      ///< Of each task.
-  bool silent = false;                  ///< Answers nothing at all.
+  Duration run = milliseconds(10);  ///< Of each task.
+  bool silent = false;              ///< Answers nothing at all.
   bool declines = false;
-  std::uint32_t refuse_next = 0;        ///< Awards.
-  std::uint32_t lose_next = 0;          ///< Attempts end as lost.
-  std::uint32_t interrupt_next = 0;     ///< Attempts end as interrupted by the seller.
-  bool nonsense = false;                ///< Quotes impossible numbers.
-  bool outputs = false;                 ///< Ends have outputs.
-  std::int64_t overcharge = 1;          ///< Factor on receipts.
-  std::uint32_t accept_fewer_by = 0;    ///< Slots.
-  std::uint32_t cpu_milli = 64'000;     ///< Of the whole node, in its offer.
+  std::uint32_t refuse_next = 0;      ///< Awards.
+  std::uint32_t lose_next = 0;        ///< Attempts end as lost.
+  std::uint32_t interrupt_next = 0;   ///< Attempts end as interrupted by the seller.
+  bool nonsense = false;              ///< Quotes impossible numbers.
+  bool outputs = false;               ///< Ends have outputs.
+  std::int64_t overcharge = 1;        ///< Factor on receipts.
+  std::uint32_t accept_fewer_by = 0;  ///< Slots.
+  std::uint32_t cpu_milli = 64'000;   ///< Of the whole node, in its offer.
 };
 
 struct Faults {
   std::uint64_t loss_percent = 0;
   std::uint64_t repeat_percent = 0;
   Duration latency = microseconds(500);
-  Duration jitter;                      ///< Reorders.
+  Duration jitter;  ///< Reorders.
 };
 
 class Market : public Peers {
@@ -125,9 +125,7 @@ class Market : public Peers {
     MonoTime at;
     std::uint64_t order = 0;
     std::function<void()> act;
-    bool operator<(const Event& other) const {
-      return std::pair(at, order) > std::pair(other.at, other.order);
-    }
+    bool operator<(const Event& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
   };
 
   void later(Duration in, std::function<void()> act);

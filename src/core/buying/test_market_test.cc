@@ -1,9 +1,9 @@
 // The scripted market behind the tests of buying.
+#include "core/buying/test_market.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
-#include "core/buying/test_market.h"
 
 namespace abacus::test {
 
@@ -100,7 +100,8 @@ void Market::carry_out(Effect& effect) {
       if (sellers[i].contact.node == send->to.node) deliver(i, send->message);
     }
   } else if (auto* changed = std::get_if<TaskChanged>(&effect)) {
-    if (changed->ended && ++ends_told[changed->task] > 1) violations.push_back("ended twice: " + changed->task.to_string());
+    if (changed->ended && ++ends_told[changed->task] > 1)
+      violations.push_back("ended twice: " + changed->task.to_string());
   } else if (auto* job = std::get_if<JobChanged>(&effect)) {
     if (job->ended) ++jobs_ended_told;
   } else if (auto* answer = std::get_if<Answer>(&effect)) {
@@ -251,8 +252,9 @@ void Market::cancel(const JobId& job, std::optional<std::uint32_t> index) {
 }
 
 PlanResult Market::plan(JobSpec spec) {
-  return std::get<PlanResult>(
-      command([&](RequestId r, Effects& fx) { buying->on(PlanJob{r, spec}, *this, now(), fx); }));
+  return std::get<PlanResult>(command([&](RequestId r, Effects& fx) {
+    buying->on(PlanJob{r, spec}, *this, now(), fx);
+  }));
 }
 
 // ---- the sellers ----------------------------------------------------------------------------------------------------
@@ -323,8 +325,10 @@ void Market::advance(Seller& s, std::size_t i, const LeaseId& id) {
     ++launches[attempt];
     reply(i, Started{id, attempt, now().wall});
     EndKind kind = EndKind::exited;
-    if (s.plan.lose_next > 0 && s.plan.lose_next--) kind = EndKind::lost;
-    else if (s.plan.interrupt_next > 0 && s.plan.interrupt_next--) kind = EndKind::interrupted;
+    if (s.plan.lose_next > 0 && s.plan.lose_next--)
+      kind = EndKind::lost;
+    else if (s.plan.interrupt_next > 0 && s.plan.interrupt_next--)
+      kind = EndKind::interrupted;
     std::uint64_t generation = s.generation;
     later(s.plan.run, [this, i, id, a = attempt, kind, generation] {
       if (generation == sellers[i].generation) end_attempt(sellers[i], i, id, a, kind);
@@ -414,7 +418,8 @@ void Market::on(Seller& s, std::size_t i, const LeaseBeat& beat) {
   if (!report.known) return;
   for (const AttemptId& attempt : beat.attempts) {
     auto found = lease->second.attempts.find(attempt);
-    if (found != lease->second.attempts.end() && found->second.state == AttemptState::ended) reply(i, found->second.done);
+    if (found != lease->second.attempts.end() && found->second.state == AttemptState::ended)
+      reply(i, found->second.done);
   }
   if (lease->second.receipt) reply(i, *lease->second.receipt);
 }

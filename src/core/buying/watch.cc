@@ -161,9 +161,8 @@ void arm(Turn& t, const Job& job, Lease& lease) {
     lease.watch_at = awarded->again_at;
   } else if (const auto* live = std::get_if<Live>(&lease.state)) {
     lease.watch_at = live_due(t, job, lease, *live);
-    bool unanswered = std::any_of(lease.attempts.begin(), lease.attempts.end(), [](const auto& entry) {
-      return entry.second.state == LeaseAttempt::State::sent;
-    });
+    bool unanswered = std::any_of(lease.attempts.begin(), lease.attempts.end(),
+                                  [](const auto& entry) { return entry.second.state == LeaseAttempt::State::sent; });
     if (unanswered) lease.watch_at = std::min(lease.watch_at, t.now.mono + t.desk.config.doubt_after);
   } else {
     const auto& released = std::get<Released>(lease.state);
