@@ -27,9 +27,7 @@ Prng stream(const NodeConfig& config, std::uint64_t epoch, std::uint64_t part) {
 }
 
 /// Both sides may give a lease up; the reason tells which did, also where a node has a lease with itself.
-bool from_buyer(const Release& release) {
-  return release.reason < ReleaseReason::seller_leaving;
-}
+bool from_buyer(const Release& release) { return release.reason < ReleaseReason::seller_leaving; }
 
 std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
 

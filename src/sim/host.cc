@@ -158,8 +158,4 @@ void Simulation::Host::act(const InterruptProcess& interrupt) {
   if (process != nullptr) later(kReapTime, ProcessEnded{interrupt.lease, interrupt.attempt, *process->end});
 }
 
-void Simulation::Host::act(const TaskChanged& changed) {
-  if (changed.ended) ++simulation_.ends_reported_[changed.task];
-}
-
 }  // namespace abacus::sim

@@ -56,7 +56,7 @@ class Simulation::Host final : public World {
   void act(const ForgetAttempt& forget) { processes_.forget(forget.lease, forget.attempt); }
   void act(const FetchOutputs& fetch);
   void act(const Answer& answer) { simulation_.answered(index_, answer); }
-  void act(const TaskChanged& changed);
+  void act(const TaskChanged&) {}
   void act(const JobChanged&) {}
   void act(const Log&) {}
 

@@ -14,7 +14,7 @@ namespace abacus::sim {
 struct NetworkConfig {
   Duration latency_in_region = microseconds(150);  ///< One way.
   Duration latency_between_regions = milliseconds(15);
-  Duration jitter = microseconds(50);              ///< Uniform, added; anything above zero reorders.
+  Duration jitter = microseconds(50);  ///< Uniform, added; anything above zero reorders.
   std::uint32_t loss_permille = 0;
   std::uint32_t duplicate_permille = 0;
 };

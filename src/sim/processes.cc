@@ -46,7 +46,8 @@ const SimProcess* Processes::launch(const Launch& launch, Now now) {
   Lease& lease = leases_[launch.lease];
   auto [position, fresh] = lease.try_emplace(launch.attempt);
   if (!fresh) return nullptr;
-  position->second = {launch, now.mono + Duration{number(launch.work.command, 1)}, now.wall, std::nullopt, ++generation_};
+  position->second = {launch, now.mono + Duration{number(launch.work.command, 1)}, now.wall, std::nullopt,
+                      ++generation_};
   return &position->second;
 }
 

@@ -33,7 +33,8 @@ Simulation::Simulation(SimulationConfig config)
   prng_.fill(organisation.bytes);
   for (NodeIndex i = 0; i < config_.nodes.size(); ++i) {
     const NodeSetup& setup = config_.nodes[i];
-    std::uint32_t region = regions_.try_emplace(setup.region, static_cast<std::uint32_t>(regions_.size())).first->second;
+    std::uint32_t region =
+        regions_.try_emplace(setup.region, static_cast<std::uint32_t>(regions_.size())).first->second;
     NodeConfig node;
     prng_.fill(node.self.node.bytes);
     node.self.endpoint.address[15] = 1;
@@ -222,11 +223,6 @@ std::optional<NodeIndex> Simulation::index_of(const NodeId& id) const {
   auto found = index_.find(id);
   if (found == index_.end()) return std::nullopt;
   return found->second;
-}
-
-std::uint64_t Simulation::ends_reported(const TaskId& task) const {
-  auto found = ends_reported_.find(task);
-  return found == ends_reported_.end() ? 0 : found->second;
 }
 
 std::vector<Violation> Simulation::violations() const {

@@ -84,10 +84,7 @@ class Simulation {
   std::optional<NodeIndex> index_of(const NodeId& id) const;
   const NodeId& id_of(NodeIndex index) const;
   const std::vector<AcceptedJob>& accepted() const { return accepted_; }
-  /// By TaskChanged{ended} effects.
-  std::uint64_t ends_reported(const TaskId& task) const;
   std::uint64_t events_handled() const { return events_handled_; }
-  std::uint64_t messages_sent() const { return messages_sent_; }
   const FaultCounts& faults() const { return faults_; }
   std::vector<Violation> violations() const;
 
@@ -96,20 +93,52 @@ class Simulation {
 
  private:
   class Host;
-  struct Deliver { NodeIndex from, to; std::shared_ptr<const Bytes> bytes; std::shared_ptr<const Envelope> envelope; };
-  struct Post { NodeIndex node; std::uint64_t life; std::shared_ptr<const Event> event; };
-  struct Wake { NodeIndex node; std::uint64_t life; };
-  struct Committed { NodeIndex node; std::uint64_t life; };
-  struct ProcessDue { NodeIndex node; LeaseId lease; AttemptId attempt; std::uint64_t generation; };
-  struct StartNode { NodeIndex node; };
-  struct Crash { NodeIndex node; bool power_loss; };
-  struct Submit { NodeIndex node; std::shared_ptr<const JobSpec> spec; };
-  struct Cancel { NodeIndex node; std::size_t job; };
-  struct Partition { std::set<NodeIndex> side; };
+  struct Deliver {
+    NodeIndex from, to;
+    std::shared_ptr<const Bytes> bytes;
+    std::shared_ptr<const Envelope> envelope;
+  };
+  struct Post {
+    NodeIndex node;
+    std::uint64_t life;
+    std::shared_ptr<const Event> event;
+  };
+  struct Wake {
+    NodeIndex node;
+    std::uint64_t life;
+  };
+  struct Committed {
+    NodeIndex node;
+    std::uint64_t life;
+  };
+  struct ProcessDue {
+    NodeIndex node;
+    LeaseId lease;
+    AttemptId attempt;
+    std::uint64_t generation;
+  };
+  struct StartNode {
+    NodeIndex node;
+  };
+  struct Crash {
+    NodeIndex node;
+    bool power_loss;
+  };
+  struct Submit {
+    NodeIndex node;
+    std::shared_ptr<const JobSpec> spec;
+  };
+  struct Cancel {
+    NodeIndex node;
+    std::size_t job;
+  };
+  struct Partition {
+    std::set<NodeIndex> side;
+  };
   struct Heal {};
   struct Calm {};
-  using Happening = std::variant<Deliver, Post, Wake, Committed, ProcessDue, StartNode, Crash, Submit, Cancel, Partition,
-                                 Heal, Calm>;
+  using Happening =
+      std::variant<Deliver, Post, Wake, Committed, ProcessDue, StartNode, Crash, Submit, Cancel, Partition, Heal, Calm>;
 
   static constexpr std::int64_t kEpochNs = 1'800'000'000'000'000'000;  // Wall time of virtual time zero.
 
@@ -145,7 +174,6 @@ class Simulation {
   std::vector<AcceptedJob> accepted_;
   std::map<RequestId, JobSpec> submissions_;
   RequestId next_request_ = 1;
-  std::map<TaskId, std::uint64_t> ends_reported_;
   std::uint64_t events_handled_ = 0;
   std::uint64_t messages_sent_ = 0;
   FaultCounts faults_;

@@ -65,13 +65,8 @@ BoughtLeaseRecord record_for(Turn& t, const Job& job, const Deal& deal) {
 }
 
 NegotiationLine line_of(const Lease& lease, const Awarded& awarded, NegotiationStep step) {
-  NegotiationLine line;
+  NegotiationLine line = line_of(lease, step);
   line.negotiation = awarded.negotiation;
-  line.step = step;
-  line.seller = lease.record.seller.node;
-  line.region = lease.record.region;
-  line.slots = lease.record.slots;
-  line.price = lease.record.price;
   return line;
 }
 

@@ -165,6 +165,14 @@ std::vector<Contact> Buying::counterparties() const {
   return contacts;
 }
 
+std::set<Digest> Buying::inputs_in_use() const {
+  std::set<Digest> inputs;
+  for (const auto& [id, job] : desk_.jobs) {
+    if (!job.record.ended_at && !job.spec().work.input.empty()) inputs.insert(job.spec().work.input);
+  }
+  return inputs;
+}
+
 std::vector<JobView> Buying::jobs(Now now, std::size_t limit) const {
   std::vector<const Job*> found;
   for (const auto& [id, job] : desk_.jobs) found.push_back(&job);
@@ -174,7 +182,7 @@ std::vector<JobView> Buying::jobs(Now now, std::size_t limit) const {
   limit = std::min(limit, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(limit), found.end(), later);
   std::vector<JobView> views;
-  for (std::size_t i = 0; i < limit; ++i) views.push_back(view_of(desk_, *found[i], now));
+  for (std::size_t i = 0; i < limit; ++i) views.push_back(view_of(*found[i], now));
   return views;
 }
 
@@ -188,7 +196,7 @@ Result<const Job*> Buying::find_job(const JobId& id) const {
 
 Result<JobView> Buying::job(const JobId& id, Now now) const {
   TRY(const Job* job, find_job(id));
-  return view_of(desk_, *job, now);
+  return view_of(*job, now);
 }
 
 Result<std::vector<TaskView>> Buying::tasks(const JobId& id, std::size_t offset, std::size_t limit) const {
@@ -211,7 +219,7 @@ Result<ExplainView> Buying::explain(const TaskId& id, Now now) const {
   TRY(const Job* job, find_job(id.job));
   std::optional<std::uint32_t> position = job->position_of(id.index);
   if (!position) return fail(ErrorCode::not_found, "job {} has no task {}", id.job.to_string(), id.index);
-  return abacus::explain(desk_, *job, *position, now);
+  return abacus::explain(*job, *position, now);
 }
 
 std::vector<BoughtLeaseView> Buying::leases() const {

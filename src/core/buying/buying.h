@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,10 +68,11 @@ class Buying {
   /// True once for each bundle that nothing known can hold: the overlay should look further.
   bool take_wants_search();
 
+  /// The inputs that jobs in custody may still have to hand out.
+  std::set<Digest> inputs_in_use() const;
+
   /// Sellers of open leases, each once, in order.
   std::vector<Contact> counterparties() const;
-  /// A Release for one of these comes from its seller and belongs here.
-  bool has_lease(const LeaseId& lease) const { return desk_.leases.contains(lease); }
 
   // ---- views ----
   /// Latest submitted first.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/buying/lease.h"
+
 namespace abacus {
 namespace {
 
@@ -78,6 +80,16 @@ std::vector<NegotiationLine> History::lines() const {
   std::vector<NegotiationLine> result(lines_.begin(), lines_.end());
   for (NegotiationLine& line : result) line.text = sentence_of(line);
   return result;
+}
+
+NegotiationLine line_of(const Lease& lease, NegotiationStep step) {
+  NegotiationLine line;
+  line.step = step;
+  line.seller = lease.record.seller.node;
+  line.region = lease.record.region;
+  line.slots = lease.record.slots;
+  line.price = lease.record.price;
+  return line;
 }
 
 }  // namespace abacus

@@ -10,6 +10,8 @@
 
 namespace abacus {
 
+struct Lease;
+
 class History {
  public:
   /// Keeps the latest `lines_max` lines.
@@ -30,6 +32,9 @@ class History {
  private:
   std::deque<NegotiationLine> lines_;
 };
+
+/// A line about a lease as a whole.
+NegotiationLine line_of(const Lease& lease, NegotiationStep step);
 
 /// "has no room: 2 CPU needed, 0.5 CPU there": what a decline says, without its subject.
 std::string sentence_of(const DeclineDetail& detail);

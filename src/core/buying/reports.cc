@@ -122,12 +122,12 @@ std::string ended_sentence(const TaskView& view) {
 
 }  // namespace
 
-std::string waiting_sentence(const Desk&, const Job& job, Now now) {
+std::string waiting_sentence(const Job& job, Now now) {
   if (job.pending.empty()) return {};
   return std::visit(WaitingText{job, now}, job.episode);
 }
 
-JobView view_of(const Desk& desk, const Job& job, Now now) {
+JobView view_of(const Job& job, Now now) {
   JobView view;
   const JobSpec& spec = job.spec();
   view.job = job.id();
@@ -148,7 +148,7 @@ JobView view_of(const Desk& desk, const Job& job, Now now) {
   view.deadline = spec.deadline;
   view.submitted_at = job.record.submitted_at;
   view.ended_at = job.record.ended_at;
-  view.waiting_for = waiting_sentence(desk, job, now);
+  view.waiting_for = waiting_sentence(job, now);
   return view;
 }
 
@@ -178,13 +178,13 @@ TaskView view_of(const Job& job, std::uint32_t position) {
   return view;
 }
 
-ExplainView explain(const Desk& desk, const Job& job, std::uint32_t position, Now now) {
+ExplainView explain(const Job& job, std::uint32_t position, Now now) {
   ExplainView view;
   view.task = view_of(job, position);
   if (view.task.end) {
     view.summary = ended_sentence(view.task);
   } else if (view.task.phase == TaskPhase::waiting) {
-    view.summary = "waits: " + waiting_sentence(desk, job, now);
+    view.summary = "waits: " + waiting_sentence(job, now);
   } else {
     view.summary = placed_sentence(view.task);
   }

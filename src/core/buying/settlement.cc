@@ -15,16 +15,6 @@
 namespace abacus {
 namespace {
 
-NegotiationLine released_line(const Lease& lease) {
-  NegotiationLine line;
-  line.step = NegotiationStep::released;
-  line.seller = lease.record.seller.node;
-  line.region = lease.record.region;
-  line.slots = lease.record.slots;
-  line.price = lease.record.price;
-  return line;
-}
-
 /// Until when the seller may have counted: shortly after the release, or as long as it may work on out of touch.
 WallTime counted_until(const Turn& t, const Lease& lease) {
   const BuyingConfig& config = t.desk.config;
@@ -89,7 +79,7 @@ void release(Turn& t, Job& job, Lease& lease, ReleaseReason reason) {
   lease.record.released = true;
   t.fx.put(lease.record);
   t.fx.after_commit(Send{lease.record.seller, job.trace, Release{lease.id(), reason}});
-  t.note(job, released_line(lease));
+  t.note(job, line_of(lease, NegotiationStep::released));
   job.satisfied = false;
   arm(t, job, lease);
 }

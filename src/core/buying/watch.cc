@@ -26,16 +26,6 @@ TaskEnd lost_end(const Turn& t, const std::string& why) {
   return end;
 }
 
-NegotiationLine lost_line(const Lease& lease) {
-  NegotiationLine line;
-  line.step = NegotiationStep::lost;
-  line.seller = lease.record.seller.node;
-  line.region = lease.record.region;
-  line.slots = lease.record.slots;
-  line.price = lease.record.price;
-  return line;
-}
-
 /// When even a seller out of touch has stopped everything of the lease.
 MonoTime surely_over(const Turn& t, const Live& live) {
   return live.ends_at + t.desk.config.extension + t.desk.config.clock_bound;
@@ -78,7 +68,7 @@ void supersede_all(Turn& t, Job& job, Lease& lease) {
   }
   if (!any) return;
   t.desk.sellers.at(lease.record.seller.node, t.now).delivery.add(false);
-  t.note(job, lost_line(lease));
+  t.note(job, line_of(lease, NegotiationStep::lost));
 }
 
 void watch_live(Turn& t, Job& job, Lease& lease) {
@@ -235,7 +225,7 @@ void lose_lease(Turn& t, Job& job, Lease& lease, const std::string& why) {
   }
   if (lost) {
     t.desk.sellers.at(lease.record.seller.node, t.now).delivery.add(false);
-    t.note(job, lost_line(lease));
+    t.note(job, line_of(lease, NegotiationStep::lost));
   }
   drop_lease(t, job, lease);
 }

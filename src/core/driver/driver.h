@@ -70,8 +70,8 @@ class Driver {
   World& world_;
   std::unique_ptr<Node> node_;
   std::deque<Event> inbox_;
-  Effects gathering_;                 ///< Since the last commit was started.
-  std::vector<Effect> committing_;    ///< Held by the commit that is out.
+  Effects gathering_;               ///< Since the last commit was started.
+  std::vector<Effect> committing_;  ///< Held by the commit that is out.
   bool commit_out_ = false;
   std::uint64_t events_handled_ = 0;
   std::uint64_t commits_ = 0;

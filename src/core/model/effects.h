@@ -121,18 +121,23 @@ struct Log {
   std::string text;
 };
 
-using Effect = std::variant<Send, KeepConnections, SignOffer, CheckOffers, AdoptRuns, OpenLease, ExtendLease, CloseLease, StageInputs,
-                            Launch, InterruptProcess, ForgetAttempt, FetchOutputs, Answer, TaskChanged, JobChanged, Log>;
+using Effect = std::variant<Send, KeepConnections, SignOffer, CheckOffers, AdoptRuns, OpenLease, ExtendLease,
+                            CloseLease, StageInputs, Launch, InterruptProcess, ForgetAttempt, FetchOutputs, Answer,
+                            TaskChanged, JobChanged, Log>;
 
 /// What came of one or more events, in order. Soft effects may leave at once; held ones only when all changes that were
 /// recorded before them are durable.
 class Effects {
  public:
   template <class R>
-  void put(const R& record) { changes.push_back(put_change(record)); }
+  void put(const R& record) {
+    changes.push_back(put_change(record));
+  }
 
   template <class R, class Key>
-  void erase(const Key& key) { changes.push_back(erase_change<R>(key)); }
+  void erase(const Key& key) {
+    changes.push_back(erase_change<R>(key));
+  }
 
   void soft(Effect effect) { now.push_back(std::move(effect)); }
   void after_commit(Effect effect) { held.push_back(std::move(effect)); }

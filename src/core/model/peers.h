@@ -12,8 +12,9 @@ class Peers {
  public:
   virtual ~Peers() = default;
 
-  /// Offers heard, own included, in order of node id: a view into the overlay's own list (a negotiation copies nothing),
-  /// valid until the next non-const call. What expired is removed within a second or two, so the latest may still be there.
+  /// Offers heard, own included, in order of node id: a view into the overlay's own list (a negotiation copies
+  /// nothing), valid until the next non-const call. What expired is removed within a second or two, so the latest may
+  /// still be there.
   virtual std::span<const OfferRef> offers(WallTime now) const = 0;
   /// The freshest offer of a node, expired or not; null if never heard of.
   virtual OfferRef find(const NodeId& node) const = 0;

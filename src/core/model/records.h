@@ -28,24 +28,24 @@ struct JobRecord {
   JobSpec spec;
   WallTime submitted_at;
   bool cancelled = false;
-  Money spent;                   ///< By receipts of closed leases.
+  Money spent;  ///< By receipts of closed leases.
   std::optional<WallTime> ended_at;
-  std::optional<TaskEnd> rest;   ///< The end of every task that has no record of its own (cancelled, unplaceable).
+  std::optional<TaskEnd> rest;  ///< The end of every task that has no record of its own (cancelled, unplaceable).
 };
 BOOST_DESCRIBE_STRUCT(JobRecord, (), (job, spec, submitted_at, cancelled, spent, ended_at, rest))
 
 /// Custodian: a task that was ever placed or has ended. A task without a record waits for its first placement.
 struct TaskRecord {
   TaskId task;
-  std::uint32_t attempt = 0;        ///< The latest; 0: none yet.
-  std::optional<LeaseId> lease;     ///< Where the latest attempt is; none: it waits, or has ended.
-  NodeId seller;                    ///< Of the latest attempt.
+  std::uint32_t attempt = 0;     ///< The latest; 0: none yet.
+  std::optional<LeaseId> lease;  ///< Where the latest attempt is; none: it waits, or has ended.
+  NodeId seller;                 ///< Of the latest attempt.
   std::string region;
-  std::uint32_t rounds = 0;         ///< Of negotiation for the latest placement.
+  std::uint32_t rounds = 0;  ///< Of negotiation for the latest placement.
   Price price;
   WallTime placed_at;
   std::optional<TaskEnd> end;
-  bool cancelled = false;           ///< By its user, while it was placed: it ends once its seller says so.
+  bool cancelled = false;  ///< By its user, while it was placed: it ends once its seller says so.
 };
 BOOST_DESCRIBE_STRUCT(TaskRecord, (), (task, attempt, lease, seller, region, rounds, price, placed_at, end, cancelled))
 
@@ -96,8 +96,8 @@ struct SoldLeaseRecord {
   std::optional<Receipt> receipt;  ///< Closed; kept until the buyer has acknowledged the receipt.
 };
 BOOST_DESCRIBE_STRUCT(SoldLeaseRecord, (),
-                      (lease, buyer, buyer_organisation, job, bundle, slots, spans, fee, opened_at, until, work, input_bytes,
-                       devices, tasks_ended, staging, running, receipt))
+                      (lease, buyer, buyer_organisation, job, bundle, slots, spans, fee, opened_at, until, work,
+                       input_bytes, devices, tasks_ended, staging, running, receipt))
 
 /// Seller: an attempt that it intends to start, has started, or that has ended and is not acknowledged yet.
 struct RunRecord {
@@ -119,7 +119,8 @@ struct ReceiptRecord {
 BOOST_DESCRIBE_STRUCT(ReceiptRecord, (), (receipt, seller, buyer))
 
 /// The order is the format of the journal: append only.
-using Record = std::variant<NodeRecord, JobRecord, TaskRecord, BoughtLeaseRecord, SoldLeaseRecord, RunRecord, ReceiptRecord>;
+using Record =
+    std::variant<NodeRecord, JobRecord, TaskRecord, BoughtLeaseRecord, SoldLeaseRecord, RunRecord, ReceiptRecord>;
 
 /// What names a record among those of its kind.
 inline std::uint8_t key_of(const NodeRecord&) { return 0; }

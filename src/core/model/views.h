@@ -23,14 +23,15 @@ struct TaskView {
   std::string region;
   std::uint32_t rounds = 0;
   Price price;
-  Money cost;               ///< Of the running time, at the price, with the fee.
+  Money cost;  ///< Of the running time, at the price, with the fee.
   WallTime submitted_at;
   std::optional<WallTime> placed_at;
   std::optional<WallTime> started_at;
   std::optional<TaskEnd> end;
 };
 BOOST_DESCRIBE_STRUCT(TaskView, (),
-                      (task, phase, attempt, seller, region, rounds, price, cost, submitted_at, placed_at, started_at, end))
+                      (task, phase, attempt, seller, region, rounds, price, cost, submitted_at, placed_at, started_at,
+                       end))
 
 struct JobView {
   JobId job;
@@ -40,25 +41,37 @@ struct JobView {
   bool is_array = false;
   std::uint32_t tasks = 0;
   std::uint32_t waiting = 0;
-  std::uint32_t placed = 0;   ///< Placed, staging, running or fetching.
+  std::uint32_t placed = 0;  ///< Placed, staging, running or fetching.
   std::uint32_t succeeded = 0;
   std::uint32_t failed = 0;
   bool cancelled = false;
   bool ended = false;
-  Money spent;                ///< By receipts so far.
-  Money committed;            ///< At most, for leases still open.
+  Money spent;      ///< By receipts so far.
+  Money committed;  ///< At most, for leases still open.
   std::optional<Money> budget;
   WallTime submitted_at;
   std::optional<WallTime> ended_at;
-  std::string waiting_for;    ///< Why tasks wait, in one sentence; empty if none do.
+  std::string waiting_for;  ///< Why tasks wait, in one sentence; empty if none do.
   std::optional<WallTime> deadline;
 };
 BOOST_DESCRIBE_STRUCT(JobView, (),
-                      (job, name, command, bundle, is_array, tasks, waiting, placed, succeeded, failed, cancelled, ended,
-                       spent, committed, budget, submitted_at, ended_at, waiting_for, deadline))
+                      (job, name, command, bundle, is_array, tasks, waiting, placed, succeeded, failed, cancelled,
+                       ended, spent, committed, budget, submitted_at, ended_at, waiting_for, deadline))
 
-enum class NegotiationStep : std::uint8_t { shortlisted, asked, quoted, declined, silent, awarded, accepted, refused,
-                                            released, lost, cooling_down, gave_up };
+enum class NegotiationStep : std::uint8_t {
+  shortlisted,
+  asked,
+  quoted,
+  declined,
+  silent,
+  awarded,
+  accepted,
+  refused,
+  released,
+  lost,
+  cooling_down,
+  gave_up
+};
 BOOST_DESCRIBE_ENUM(NegotiationStep, shortlisted, asked, quoted, declined, silent, awarded, accepted, refused, released,
                     lost, cooling_down, gave_up)
 
@@ -72,17 +85,17 @@ struct NegotiationLine {
   std::string region;
   std::uint32_t slots = 0;
   std::optional<Price> price;
-  std::optional<Money> score;     ///< The buyer's, for one task: lower is better.
+  std::optional<Money> score;  ///< The buyer's, for one task: lower is better.
   std::optional<DeclineDetail> decline;
   std::optional<PriceReason> reason;
-  std::string text;               ///< The same in one sentence.
+  std::string text;  ///< The same in one sentence.
 };
 BOOST_DESCRIBE_STRUCT(NegotiationLine, (),
                       (at, negotiation, round, step, seller, region, slots, price, score, decline, reason, text))
 
 struct ExplainView {
   TaskView task;
-  std::string summary;  ///< Why it is where it is, or why it still waits, and when it may start.
+  std::string summary;                 ///< Why it is where it is, or why it still waits, and when it may start.
   std::vector<NegotiationLine> lines;  ///< Latest episodes, oldest first; those of earlier runs of this agent are gone.
 };
 BOOST_DESCRIBE_STRUCT(ExplainView, (), (task, summary, lines))
@@ -99,7 +112,8 @@ struct BoughtLeaseView {
   bool accepted = false;
   bool released = false;
 };
-BOOST_DESCRIBE_STRUCT(BoughtLeaseView, (), (lease, job, seller, region, slots, slots_busy, price, until, accepted, released))
+BOOST_DESCRIBE_STRUCT(BoughtLeaseView, (),
+                      (lease, job, seller, region, slots, slots_busy, price, until, accepted, released))
 
 struct SoldLeaseView {
   LeaseId lease;
@@ -121,9 +135,9 @@ struct SellingView {
   Capacity free;
   std::uint32_t multiplier_permille = 1000;
   std::uint32_t utilisation_permille = 0;
-  Price cpu_price;         ///< For one whole CPU, now.
+  Price cpu_price;  ///< For one whole CPU, now.
   bool draining = false;
-  Money earned;            ///< By receipts of this run of the agent.
+  Money earned;  ///< By receipts of this run of the agent.
   std::vector<SoldLeaseView> leases;
 };
 BOOST_DESCRIBE_STRUCT(SellingView, (),
@@ -137,19 +151,20 @@ struct PeerView {
   Capacity capacity;
   Duration round_trip;
   bool self = false;
-  bool neighbour = false;   ///< In the active view.
+  bool neighbour = false;  ///< In the active view.
   bool suspect = false;
   std::uint64_t sequence = 0;
-  Duration age;             ///< Of its offer.
+  Duration age;                     ///< Of its offer.
   std::optional<Price> last_price;  ///< Heard directly, for one slot of whatever was asked.
 };
 BOOST_DESCRIBE_STRUCT(PeerView, (),
-                      (node, endpoint, region, capacity, round_trip, self, neighbour, suspect, sequence, age, last_price))
+                      (node, endpoint, region, capacity, round_trip, self, neighbour, suspect, sequence, age,
+                       last_price))
 
 /// Counters since the start of this run, for metrics and benchmarks.
 struct Counters {
   std::uint64_t negotiations = 0;
-  std::uint64_t placements = 0;      ///< Attempts placed.
+  std::uint64_t placements = 0;  ///< Attempts placed.
   std::uint64_t fast_awards = 0;
   std::uint64_t rfqs_sent = 0;
   std::uint64_t quotes_sent = 0;
@@ -158,7 +173,7 @@ struct Counters {
   std::uint64_t awards_refused = 0;
   std::uint64_t tasks_succeeded = 0;
   std::uint64_t tasks_failed = 0;
-  std::uint64_t tasks_lost = 0;      ///< Attempts, placed again afterwards.
+  std::uint64_t tasks_lost = 0;  ///< Attempts, placed again afterwards.
   std::uint64_t processes_started = 0;
   std::uint64_t processes_ended = 0;
   std::uint64_t messages_received = 0;

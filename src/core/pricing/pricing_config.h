@@ -18,8 +18,8 @@ struct DeviceRate {
   Price capacity_rate;
 };
 
-/// All numbers are integers, so that the same configuration gives the same prices on every machine. With a credit taken for
-/// a thousandth of a euro, the defaults make a busy CPU cost about three cents an hour.
+/// All numbers are integers, so that the same configuration gives the same prices on every machine. With a credit taken
+/// for a thousandth of a euro, the defaults make a busy CPU cost about three cents an hour.
 struct PricingConfig {
   /// Power that work adds to a node that is on anyway: the idle share is no marginal cost.
   std::int64_t milliwatts_per_cpu = 8'000;

@@ -73,19 +73,22 @@ QuoteDesk::Answer QuoteDesk::answer(const Contact& buyer, const Rfq& rfq, Durati
   return consider(buyer, rfq, counts_as_taken(rfq.expected_run), free_in, now);
 }
 
+std::optional<DeclineDetail> QuoteDesk::never_possible(const Bundle& bundle, Duration lease_time) const {
+  DeclineDetail detail;
+  if (slots_that_fit(room_.capacity(), bundle) == 0) {
+    detail.reason = DeclineReason::never_fits;
+    detail.shortfalls = shortfalls(room_.capacity(), bundle);
+    return detail;
+  }
+  if (lease_time <= config_.lease_time_max) return std::nullopt;
+  detail.reason = DeclineReason::lease_too_long;
+  return detail;
+}
+
 QuoteDesk::Answer QuoteDesk::consider(const Contact& buyer, const Rfq& rfq, bool firm_room, Duration free_in, Now now) {
   book_.expire(now.mono);
   multiplier_.advance(now.mono);
-  DeclineDetail detail;
-  if (slots_that_fit(room_.capacity(), rfq.bundle) == 0) {
-    detail.reason = DeclineReason::never_fits;
-    detail.shortfalls = shortfalls(room_.capacity(), rfq.bundle);
-    return detail;
-  }
-  if (rfq.lease_time > config_.lease_time_max) {
-    detail.reason = DeclineReason::lease_too_long;
-    return detail;
-  }
+  if (auto never = never_possible(rfq.bundle, rfq.lease_time)) return std::move(*never);
   std::optional<Capacity> left;
   if (book_.any_counted()) {
     left = room_.free();
@@ -94,6 +97,7 @@ QuoteDesk::Answer QuoteDesk::consider(const Contact& buyer, const Rfq& rfq, bool
   const Capacity& free = left ? *left : room_.free();
   std::uint32_t fit = slots_that_fit(free, rfq.bundle);
   if (fit == 0) {
+    DeclineDetail detail;
     detail.reason = DeclineReason::no_room;
     detail.shortfalls = shortfalls(free, rfq.bundle);
     detail.free_in = free_in;
@@ -146,18 +150,10 @@ void QuoteDesk::call_back_later(const Contact& buyer, const TraceContext& trace,
 std::optional<DeclineDetail> QuoteDesk::objection(const Award& award, Now now) {
   book_.expire(now.mono);
   multiplier_.advance(now.mono);
-  DeclineDetail detail;
-  if (slots_that_fit(room_.capacity(), award.bundle) == 0) {
-    detail.reason = DeclineReason::never_fits;
-    detail.shortfalls = shortfalls(room_.capacity(), award.bundle);
-    return detail;
-  }
-  if (award.lease_time > config_.lease_time_max) {
-    detail.reason = DeclineReason::lease_too_long;
-    return detail;
-  }
+  if (auto never = never_possible(award.bundle, award.lease_time)) return never;
   Price asked;
   if (price_holds(award, now, asked)) return std::nullopt;
+  DeclineDetail detail;
   bool known = book_.find(award.buyer.node, award.quote, now.mono) != nullptr;
   detail.reason = award.quote != 0 && !known ? DeclineReason::quote_expired : DeclineReason::price_too_low;
   detail.lowest_price = asked;

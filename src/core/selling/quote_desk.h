@@ -57,6 +57,8 @@ class QuoteDesk {
   std::uint64_t quotes_given() const { return quotes_given_; }
 
  private:
+  /// Why this could not be even if the node were empty.
+  std::optional<DeclineDetail> never_possible(const Bundle& bundle, Duration lease_time) const;
   /// `firm_room`: what the quote names counts as taken until it expires.
   Answer consider(const Contact& buyer, const Rfq& rfq, bool firm_room, Duration free_in, Now now);
   bool counts_as_taken(Duration expected_run) const;

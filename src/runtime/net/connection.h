@@ -51,7 +51,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   const PeerIdentity& peer() const { return peer_; }
   bool dialled_here() const { return dialled_here_; }
-  bool is_draining() const { return draining_; }
   Clock::time_point opened_at() const { return opened_at_; }
   Clock::time_point last_used() const { return last_used_; }
   /// True once the peer sent anything: only then has it accepted this side's certificate.

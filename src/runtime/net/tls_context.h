@@ -45,9 +45,6 @@ class TlsContext {
   /// What the handshake agreed on. Errors: `unsupported` when the peer named no protocol.
   static Result<Protocol> agreed_protocol(const SSL* ssl);
 
-  /// Whom this side accepts, for error messages.
-  const std::string& trusted_names() const { return trusted_names_; }
-
   /// The organisation that signed the certificate shown here ("'Name' 1234abcd"); empty when none is shown.
   const std::string& own_name() const { return own_name_; }
 

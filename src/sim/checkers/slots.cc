@@ -18,8 +18,8 @@ void SlotsChecker::check_launch(const Simulation& simulation, NodeIndex node, co
   bool known = false;
   auto occupy = [&](const Launch& running) {
     if (slots_that_fit(free, running.bundle) == 0) {
-      violated(simulation, fmt::format("node {} runs more than it has: no room for {}", node,
-                                       running.attempt.to_string()));
+      violated(simulation,
+               fmt::format("node {} runs more than it has: no room for {}", node, running.attempt.to_string()));
     } else {
       take(free, running.bundle, 1);
     }

@@ -21,8 +21,8 @@ void NoTaskLostChecker::at_end(const Simulation& simulation) {
     }
     auto tasks = custodian->buying().tasks(job.submitted.job, 0, kTasksPerLook);
     if (!tasks || tasks->size() != job.submitted.tasks) {
-      violated(simulation, fmt::format("job {} of {} tasks is not whole at its custodian", job.submitted.job.to_string(),
-                                       job.submitted.tasks));
+      violated(simulation, fmt::format("job {} of {} tasks is not whole at its custodian",
+                                       job.submitted.job.to_string(), job.submitted.tasks));
       continue;
     }
     for (const TaskView& task : *tasks) {

@@ -12,9 +12,9 @@ struct RandomMarketOptions {
   std::uint32_t nodes = 50;
   std::uint32_t regions = 3;
   std::uint32_t jobs = 40;
-  Duration working_time = seconds(60);   ///< Jobs are submitted within it, and misfortunes befall within it.
-  Sabotages sabotage;                    ///< Of every machine.
-  bool faults = true;                    ///< Loss, repetition, crashes, power losses, a partition.
+  Duration working_time = seconds(60);  ///< Jobs are submitted within it, and misfortunes befall within it.
+  Sabotages sabotage;                   ///< Of every machine.
+  bool faults = true;                   ///< Loss, repetition, crashes, power losses, a partition.
 };
 
 /// Nodes of 1 to 16 CPUs (a few with GPUs) in some regions at different energy prices; jobs of 1 to 60 tasks, some with
