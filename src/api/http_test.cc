@@ -292,9 +292,8 @@ TEST(HttpText, TakesTargetsApart) {
 }
 
 TEST(Token, IsMadeOnceAndKeptPrivate) {
-  std::string folder = std::filesystem::temp_directory_path() / "abacus-token-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  std::string path = folder + "/api-token";
+  TemporaryDirectory folder;
+  std::string path = folder / "api-token";
   EXPECT_EQ(load_api_token(path).error().code, ErrorCode::not_found);
   std::string token = load_or_make_api_token(path).value();
   EXPECT_EQ(token.size(), 64u);
@@ -304,7 +303,6 @@ TEST(Token, IsMadeOnceAndKeptPrivate) {
   chmod(path.c_str(), 0600);
   ASSERT_EQ(truncate(path.c_str(), 3), 0);
   EXPECT_EQ(load_api_token(path).error().code, ErrorCode::corrupt);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Token, Compares) {

@@ -9,13 +9,13 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "api/routes.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 
@@ -179,11 +179,11 @@ class FakeService : public Service {
 class TestServer {
  public:
   explicit TestServer(HttpHandler handler, HttpLimits limits = {})
-      : folder_(make_folder()), server_(context_.get_executor(), std::move(handler), limits) {}
+      : server_(context_.get_executor(), std::move(handler), limits) {}
   ~TestServer() { stop(seconds(1)); }
 
   std::string path() const { return folder_ / "agent.sock"; }
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
   HttpTarget target() const { return UnixTarget{path()}; }
 
   Status listen_unix() { return server_.listen_unix(path()); }
@@ -199,16 +199,10 @@ class TestServer {
     guard_.reset();
     context_.stop();
     thread_.join();
-    std::filesystem::remove_all(folder_);
   }
 
  private:
-  static std::filesystem::path make_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "abacus-api-XXXXXX";
-    return mkdtemp(name.data());
-  }
-
-  std::filesystem::path folder_;
+  TemporaryDirectory folder_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_ = make_work_guard(context_);
   HttpServer server_;

@@ -10,6 +10,7 @@
 
 #include "api/service_fixture.h"
 #include "cli/cli.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 
@@ -21,8 +22,6 @@ struct CliResult {
 class CliTest : public testing::Test {
  protected:
   CliTest() {
-    home_ = std::filesystem::temp_directory_path() / "abacus-cli-XXXXXX";
-    if (!mkdtemp(home_.data())) std::abort();
     setenv("ABACUS_HOME", home_.c_str(), 1);
     unsetenv("ABACUS_AGENT");
     actions_.version = "1.2.3";
@@ -35,8 +34,6 @@ class CliTest : public testing::Test {
     actions_.make_local_member = [](const LocalMemberSettings&) { return Status{}; };
     actions_.probe_machine = [] { return Result<Capacity>(Capacity{2000, 8ull << 30, 1ull << 40, {}}); };
   }
-  ~CliTest() override { std::filesystem::remove_all(home_); }
-
   CliResult cli(std::vector<std::string> words) {
     std::vector<const char*> argv{"abacus"};
     for (const std::string& word : words) argv.push_back(word.c_str());
@@ -56,7 +53,8 @@ class CliTest : public testing::Test {
     return home_ + "/" + name;
   }
 
-  std::string home_;
+  TemporaryDirectory directory_;
+  std::string home_ = directory_.path();
   CliActions actions_;
   AgentSettings agent_settings_;
   ServedFake fake_;

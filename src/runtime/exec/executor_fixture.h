@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "runtime/exec/process_executor.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 
@@ -39,11 +40,7 @@ inline bool process_lives(pid_t pid) {
 
 class ExecutorFixture : public ::testing::Test {
  protected:
-  ExecutorFixture() : report_(probe_isolation()) {
-    char name[] = "/tmp/abacus-exec-test-XXXXXX";
-    root_ = ::mkdtemp(name);
-    make_executor();
-  }
+  ExecutorFixture() : report_(probe_isolation()) { make_executor(); }
 
   ~ExecutorFixture() override {
     executor_.reset();
@@ -52,7 +49,6 @@ class ExecutorFixture : public ::testing::Test {
     for (const FoundLease& adopted : adopt()) EXPECT_TRUE(executor_->end_lease(adopted.lease));
     EXPECT_TRUE(until([&] { return std::filesystem::is_empty(root_); })) << "leases are left in " << root_;
     executor_.reset();
-    std::filesystem::remove_all(root_);
   }
 
   void make_executor() {
@@ -158,7 +154,8 @@ class ExecutorFixture : public ::testing::Test {
   }
 
   boost::asio::io_context io_;
-  std::string root_;
+  TemporaryDirectory directory_;
+  std::string root_ = directory_.path();
   IsolationReport report_;
   Duration orphan_limit_ = minutes(5);
   Duration answer_limit_ = seconds(30);

@@ -4,13 +4,13 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include "runtime/net/testing.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 namespace {
 
 using testing::CapturedLog;
 using testing::run_until;
-using testing::TemporaryFolder;
 using testing::TestNode;
 using testing::wall_now;
 
@@ -36,15 +36,15 @@ class EnrolmentTest : public ::testing::Test {
   }
 
   boost::asio::io_context io;
-  TemporaryFolder folder;
+  TemporaryDirectory folder;
   CapturedLog log;
-  OrgAuthority authority = OrgAuthority::create(folder.path / "org", "Acme", wall_now()).value();
-  TestNode server{io, enrol_directly(authority, folder.path / "server", {}, wall_now()).value(), logged()};
+  OrgAuthority authority = OrgAuthority::create(folder.path() / "org", "Acme", wall_now()).value();
+  TestNode server{io, enrol_directly(authority, folder.path() / "server", {}, wall_now()).value(), logged()};
   EnrolmentToken token = authority.make_token({.attributes = {{"eu", false}, {}, {}, {}}}, wall_now()).value();
 };
 
 TEST_F(EnrolmentTest, AJoinedNodeTalksToItsContact) {
-  KeyPair key = load_or_make_node_key(folder.path / "joiner").value();
+  KeyPair key = load_or_make_node_key(folder.path() / "joiner").value();
   NodeAttributes wish;
   wish.owner.value = "ann";
   auto enrolment = join(token, key, wish);
@@ -53,8 +53,8 @@ TEST_F(EnrolmentTest, AJoinedNodeTalksToItsContact) {
   EXPECT_EQ(enrolment->contact.port, server.at().port);
   EXPECT_EQ(enrolment->node.attributes().region, (Attribute{"eu", true}));
   EXPECT_EQ(enrolment->node.attributes().owner, (Attribute{"ann", false}));
-  ASSERT_TRUE(save_certificates(folder.path / "joiner", enrolment->node, enrolment->organisation));
-  TestNode joiner(io, load_identity(folder.path / "joiner", wall_now()).value());
+  ASSERT_TRUE(save_certificates(folder.path() / "joiner", enrolment->node, enrolment->organisation));
+  TestNode joiner(io, load_identity(folder.path() / "joiner", wall_now()).value());
   joiner.transport->send(enrolment->contact_node, enrolment->contact, Bytes{'h', 'i'});
   ASSERT_TRUE(run_until(io, [&] { return server.heard("hi"); }));
   EXPECT_EQ(server.frames[0].first.node, key.node_id());
@@ -103,7 +103,7 @@ TEST_F(EnrolmentTest, AServerOfAnotherOrganisationLearnsNothing) {
 }
 
 TEST_F(EnrolmentTest, AnAgentWithoutAuthorityEnrolsNobody) {
-  TestNode plain(io, enrol_directly(authority, folder.path / "plain", {}, wall_now()).value());
+  TestNode plain(io, enrol_directly(authority, folder.path() / "plain", {}, wall_now()).value());
   auto refused = join(token, KeyPair::generate(), {}, plain.at().port);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unsupported);

@@ -9,12 +9,12 @@
 #include "runtime/net/authority.h"
 #include "runtime/net/files.h"
 #include "runtime/net/testing.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 namespace {
 
 using testing::Org;
-using testing::TemporaryFolder;
 using testing::wall_now;
 
 bool mentions(const Error& error, std::string_view words) { return error.message.find(words) != std::string::npos; }
@@ -102,8 +102,8 @@ TEST(CertificateTest, RefusesUnsoundAttributesAndNames) {
 
 class DataDirectoryTest : public ::testing::Test {
  protected:
-  TemporaryFolder folder;
-  std::filesystem::path dir = folder.path / "node";
+  TemporaryDirectory folder;
+  std::filesystem::path dir = folder.path() / "node";
   Org org{"Acme"};
 
   void write_identity(const Certificate& certificate) {

@@ -9,7 +9,6 @@
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <ctime>
-#include <filesystem>
 #include <sstream>
 
 #include "runtime/net/transport.h"
@@ -111,17 +110,6 @@ struct CapturedLog {
       std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_st>(text));
 
   bool contains(std::string_view words) const { return text.str().find(words) != std::string::npos; }
-};
-
-/// A folder that is gone when the test ends.
-struct TemporaryFolder {
-  std::filesystem::path path;
-
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "abacus-net-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
 };
 
 }  // namespace abacus::testing

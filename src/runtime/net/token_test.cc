@@ -5,11 +5,10 @@
 #include "runtime/net/failure_limiter.h"
 #include "runtime/net/files.h"
 #include "runtime/net/testing.h"
+#include "runtime/posix/temporary_directory.h"
 
 namespace abacus {
 namespace {
-
-using testing::TemporaryFolder;
 
 NodeId node(std::uint8_t number) {
   NodeId id;
@@ -19,8 +18,8 @@ NodeId node(std::uint8_t number) {
 
 class TokenTest : public ::testing::Test {
  protected:
-  TemporaryFolder folder;
-  TokenBook book{folder.path / "tokens.json"};
+  TemporaryDirectory folder;
+  TokenBook book{folder.path() / "tokens.json"};
   OrgId org = KeyPair::generate().org_id();
   WallTime now = testing::wall_now();
 };
@@ -42,7 +41,7 @@ TEST_F(TokenTest, TextRoundTripsAndDetectsDamage) {
 
 TEST_F(TokenTest, TheFileHoldsNoSecretAndIsPrivate) {
   EnrolmentToken token = book.make(org, {}, now).value();
-  std::string text = read_secret_file(folder.path / "tokens.json").value();
+  std::string text = read_secret_file(folder.path() / "tokens.json").value();
   EXPECT_EQ(text.find(to_hex(token.secret)), std::string::npos);
   EXPECT_EQ(text.find(token.to_string()), std::string::npos);
 }
@@ -52,7 +51,7 @@ TEST_F(TokenTest, CountsNodesNotAttempts) {
   EXPECT_EQ(book.redeem(token.secret, node(1), now)->region, (Attribute{"eu", true}));
   EXPECT_TRUE(book.redeem(token.secret, node(1), now)) << "the same node may ask again";
   EXPECT_TRUE(book.redeem(token.secret, node(2), now));
-  auto third = TokenBook(folder.path / "tokens.json").redeem(token.secret, node(3), now);
+  auto third = TokenBook(folder.path() / "tokens.json").redeem(token.secret, node(3), now);
   ASSERT_FALSE(third) << "uses must be remembered in the file";
   EXPECT_EQ(third.error().code, ErrorCode::denied);
   EXPECT_NE(third.error().message.find("used up"), std::string::npos);
@@ -72,12 +71,12 @@ TEST_F(TokenTest, ExpiresAndIsForgottenLater) {
 TEST_F(TokenTest, RefusesSenselessGrantsAndADamagedBook) {
   EXPECT_EQ(book.make(org, {.uses = 0, .attributes = {}}, now).error().code, ErrorCode::invalid);
   EXPECT_EQ(book.make(org, {.valid_for = seconds(0), .attributes = {}}, now).error().code, ErrorCode::invalid);
-  ASSERT_TRUE(write_small_file(folder.path / "tokens.json", "{\"tokens\":7}", 0600));
+  ASSERT_TRUE(write_small_file(folder.path() / "tokens.json", "{\"tokens\":7}", 0600));
   EXPECT_EQ(book.make(org, {}, now).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(TokenTest, TheAuthorityVouchesOnlyForWhatTheTokenFixes) {
-  OrgAuthority authority = OrgAuthority::create(folder.path / "org", "Acme", now).value();
+  OrgAuthority authority = OrgAuthority::create(folder.path() / "org", "Acme", now).value();
   EnrolmentToken token = authority.make_token({.uses = 9, .attributes = {{"eu", false}, {}, {}, {}}}, now).value();
   NodeAttributes wish{{"", false}, {"", false}, {"me", true}, {"", false}};
   Certificate certificate = authority.enrol(token.secret, node(1), wish, now).value();
