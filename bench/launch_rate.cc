@@ -1,7 +1,8 @@
 // How many processes a second does a seller start and bring to a durable end, against bare posix_spawn?
 //
-// The ceiling, in the same run: posix_spawn of the same program with as many at once, no isolation, no records. Then the
-// executor (shim, exit records synced to disk) without and with cgroup limits, and last the whole market on one machine.
+// The ceiling, in the same run: posix_spawn of the same program with as many at once, no isolation, no records. Then
+// the executor (shim, exit records synced to disk) without and with cgroup limits, and last the whole market on one
+// machine.
 #include <spawn.h>
 #include <sys/wait.h>
 

@@ -27,7 +27,8 @@ T must(Result<T> result) {
 void enrol(const std::filesystem::path& data_dir, const KeyPair& organisation, const Certificate& certificate) {
   KeyPair key = must(load_or_make_node_key(data_dir));
   WallTime now = read_clocks().wall;
-  CertificateContent content{key.public_key(), certificate.organisation_name(), false, {}, now - hours(1), now + hours(24)};
+  CertificateContent content{key.public_key(), certificate.organisation_name(), false, {}, now - hours(1),
+                             now + hours(24)};
   content.attributes.region = {"bench", true};
   Certificate node = must(sign_certificate(organisation, &certificate, content));
   CHECK(save_certificates(data_dir, node, certificate).has_value());

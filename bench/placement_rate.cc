@@ -3,9 +3,9 @@
 // Agents with real TLS and real journals share one thread; an executor that starts nothing leaves the market alone to
 // be measured. The ceiling, in the same run: frames that two of these transports exchange, one outstanding, and the
 // journal commits a second.
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -46,17 +46,20 @@ boost::asio::awaitable<void> one_job(Agent& agent, JobSpec spec, std::function<v
 }
 
 /// Keeps `at_once` jobs of `tasks` tasks going from agent 0 until `jobs` have ended.
-Rate run_jobs(Market& market, std::size_t jobs, std::uint32_t tasks, std::size_t at_once, std::vector<double>* latencies) {
+Rate run_jobs(Market& market, std::size_t jobs, std::uint32_t tasks, std::size_t at_once,
+              std::vector<double>* latencies) {
   Rate rate;
   std::size_t begun = 0, ended = 0;
   std::function<void()> begin = [&] {
     if (begun == jobs) return;
     ++begun;
-    boost::asio::co_spawn(market.io(), one_job(market.agent(0), noop_job(tasks), [&](double s) {
-                            if (latencies != nullptr) latencies->push_back(s);
-                            ++ended;
-                            begin();
-                          }),
+    boost::asio::co_spawn(market.io(),
+                          one_job(market.agent(0), noop_job(tasks),
+                                  [&](double s) {
+                                    if (latencies != nullptr) latencies->push_back(s);
+                                    ++ended;
+                                    begin();
+                                  }),
                           boost::asio::detached);
   };
   double wall = seconds_now(), cpu = cpu_seconds_now();
@@ -103,23 +106,26 @@ double commits_per_second() {
 }
 
 void report(const char* what, const Rate& rate, double tasks) {
-  std::printf("  %-34s %9.0f tasks/s  %9.0f tasks/s/core  %6.1f us CPU  %5.2f messages a task\n", what, tasks / rate.wall_s,
-              tasks / rate.cpu_s, rate.cpu_s / tasks * 1e6, static_cast<double>(rate.messages) / tasks);
+  std::printf("  %-34s %9.0f tasks/s  %9.0f tasks/s/core  %6.1f us CPU  %5.2f messages a task\n", what,
+              tasks / rate.wall_s, tasks / rate.cpu_s, rate.cpu_s / tasks * 1e6,
+              static_cast<double>(rate.messages) / tasks);
 }
 
 void report_latency(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
-  auto at = [&](double q) { return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))] * 1e3; };
-  std::printf("  %-34s p50 %.2f ms  p99 %.2f ms  (%zu jobs, submission to durable end)\n", "one job at a time", at(0.5), at(0.99),
-              seconds.size());
+  auto at = [&](double q) {
+    return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))] * 1e3;
+  };
+  std::printf("  %-34s p50 %.2f ms  p99 %.2f ms  (%zu jobs, submission to durable end)\n", "one job at a time", at(0.5),
+              at(0.99), seconds.size());
 }
 
 /// Against sending the same number of messages one by one and nothing else.
 void report_ceiling(Market& market, const Rate& singles, double tasks) {
   double frames = frames_per_core_second(market), messages = static_cast<double>(singles.messages) / tasks;
   double ceiling = frames / messages;
-  std::printf("  ceiling: %.0f frames/s/core, hence %.0f single asks/s/core by messages alone; reached %.2f of it\n", frames,
-              ceiling, tasks / singles.cpu_s / ceiling);
+  std::printf("  ceiling: %.0f frames/s/core, hence %.0f single asks/s/core by messages alone; reached %.2f of it\n",
+              frames, ceiling, tasks / singles.cpu_s / ceiling);
 }
 
 void measure(std::size_t agents) {

@@ -50,7 +50,8 @@ Async<void> AgentService::wait_change(JobId job, Duration timeout) {
 
 Async<LogPiece> AgentService::read_log(TaskId task, LogStream stream, std::uint64_t offset, std::size_t max_bytes) {
   constexpr std::size_t kMaxBytes = 1 << 20;
-  auto read = co_await agent_.read_log(task, stream, offset, static_cast<std::uint32_t>(std::min(max_bytes, kMaxBytes)));
+  auto read =
+      co_await agent_.read_log(task, stream, offset, static_cast<std::uint32_t>(std::min(max_bytes, kMaxBytes)));
   LogPiece piece;
   piece.next_offset = offset;
   if (!read && read.error().code == ErrorCode::not_found) co_return fail(read.error());
@@ -75,8 +76,9 @@ Async<std::string> AgentService::metrics() { co_return agent_.metrics(); }
 
 Async<EnrolToken> AgentService::new_token(Duration ttl, std::uint32_t uses) {
   if (authority_ == nullptr) {
-    co_return fail(ErrorCode::denied, "this agent does not hold the organisation's key: ask on the machine where "
-                                      "'abacus org init' was run");
+    co_return fail(ErrorCode::denied,
+                   "this agent does not hold the organisation's key: ask on the machine where "
+                   "'abacus org init' was run");
   }
   Now now = read_clocks();
   auto token = authority_->make_token({uses, ttl, {}}, now.wall);

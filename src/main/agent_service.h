@@ -17,7 +17,9 @@ class AgentService final : public Service {
 
   Async<AgentInfo> info() override;
   Async<JobSubmitted> submit(SubmitRequest request) override;
-  Async<JobCancelled> cancel(JobId job, std::optional<std::uint32_t> index) override { return agent_.cancel(job, index); }
+  Async<JobCancelled> cancel(JobId job, std::optional<std::uint32_t> index) override {
+    return agent_.cancel(job, index);
+  }
   Async<PlanResult> plan(JobSpec spec) override { return agent_.plan(std::move(spec)); }
   Async<Drained> drain(bool on) override { return agent_.drain(on); }
   Async<std::vector<JobView>> jobs(std::uint32_t limit) override;

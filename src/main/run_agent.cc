@@ -107,8 +107,8 @@ Status AgentProgram::start(const AgentSettings& settings) {
 }
 
 Status AgentProgram::serve_api(const AgentSettings& settings) {
-  api_ = std::make_unique<HttpServer>(io_.get_executor(),
-                                      make_api_handler(*service_, [] { return read_clocks().wall; }));
+  api_ =
+      std::make_unique<HttpServer>(io_.get_executor(), make_api_handler(*service_, [] { return read_clocks().wall; }));
   TRY_STATUS(api_->listen_unix(socket_of(settings.data_dir)));
   if (!settings.api_port) return {};
   TRY(std::string token, load_or_make_api_token(token_file_of(settings.data_dir)));

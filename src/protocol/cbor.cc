@@ -52,9 +52,8 @@ void CborWriter::bytes(BytesView value) {
 }
 
 void CborWriter::text(std::string_view value) {
-  append_head(out_, [&](std::uint8_t* head, std::size_t size) {
-    return cbor_encode_string_start(value.size(), head, size);
-  });
+  append_head(out_,
+              [&](std::uint8_t* head, std::size_t size) { return cbor_encode_string_start(value.size(), head, size); });
   out_.insert(out_.end(), value.begin(), value.end());
 }
 
@@ -148,7 +147,8 @@ Result<bool> CborReader::take_null() {
 
 Result<BytesView> CborReader::bytes() {
   TRY(Item item, next_of(Kind::bytes, "want a byte string"));
-  if (item.content.size() > limits_.string_bytes) return fail(ErrorCode::exhausted, "byte string of {} bytes", item.value);
+  if (item.content.size() > limits_.string_bytes)
+    return fail(ErrorCode::exhausted, "byte string of {} bytes", item.value);
   return item.content;
 }
 

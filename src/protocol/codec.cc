@@ -140,11 +140,11 @@ const char* name_of(const Message& message) {
       []<class T>(const T&) -> const char* {
         // The described name of the type is not to be had from Boost.Describe, so the list stands here in wire order.
         static constexpr const char* kNames[] = {
-            "Join",      "ForwardJoin", "NeighbourRequest", "NeighbourReply", "Disconnect",  "Shuffle", "ShuffleReply",
-            "Ping",      "PingAck",     "PingRequest",      "PingRelay",      "Rfq",         "Quote",   "Decline",
-            "Award",     "Accept",      "Refuse",           "CallBack",       "Start",       "Started", "Done",
-            "DoneAck",   "Interrupt",   "LeaseBeat",        "LeaseReport",    "Renew",       "Renewed", "Release",
-            "Receipt",   "ReceiptAck"};
+            "Join",    "ForwardJoin", "NeighbourRequest", "NeighbourReply", "Disconnect", "Shuffle", "ShuffleReply",
+            "Ping",    "PingAck",     "PingRequest",      "PingRelay",      "Rfq",        "Quote",   "Decline",
+            "Award",   "Accept",      "Refuse",           "CallBack",       "Start",      "Started", "Done",
+            "DoneAck", "Interrupt",   "LeaseBeat",        "LeaseReport",    "Renew",      "Renewed", "Release",
+            "Receipt", "ReceiptAck"};
         static_assert(std::size(kNames) == std::variant_size_v<Message>);
         return kNames[boost::mp11::mp_find<Message, T>::value];
       },

@@ -1,8 +1,8 @@
 // Structs to deterministic CBOR and back, from the one list of fields that each struct gives to Boost.Describe.
 //
 // A struct is an array of its fields in order. New fields are appended with a default: a shorter array leaves the
-// defaults (which must be valid), further unknown fields are passed over. A variant is [position, value]; an optional is the value or null;
-// ids and keys are byte strings; times and money are integers.
+// defaults (which must be valid), further unknown fields are passed over. A variant is [position, value]; an optional
+// is the value or null; ids and keys are byte strings; times and money are integers.
 #pragma once
 
 #include <array>
@@ -47,21 +47,31 @@ concept Validated = requires(const T& value) {
 
 inline void write(CborWriter& out, bool value) { out.boolean(value); }
 template <std::unsigned_integral T>
-void write(CborWriter& out, T value) { out.unsigned_integer(value); }
+void write(CborWriter& out, T value) {
+  out.unsigned_integer(value);
+}
 template <std::signed_integral T>
-void write(CborWriter& out, T value) { out.integer(value); }
+void write(CborWriter& out, T value) {
+  out.integer(value);
+}
 template <class T>
-  requires std::is_enum_v<T>
+requires std::is_enum_v<T>
 void write(CborWriter& out, T value) { out.unsigned_integer(static_cast<std::uint64_t>(value)); }
 inline void write(CborWriter& out, const std::string& value) { out.text(value); }
 inline void write(CborWriter& out, const Bytes& value) { out.bytes(value); }
 template <std::size_t N>
-void write(CborWriter& out, const std::array<std::uint8_t, N>& value) { out.bytes(value); }
+void write(CborWriter& out, const std::array<std::uint8_t, N>& value) {
+  out.bytes(value);
+}
 template <class Tag, std::size_t N>
-void write(CborWriter& out, const Id<Tag, N>& value) { out.bytes(value.bytes); }
+void write(CborWriter& out, const Id<Tag, N>& value) {
+  out.bytes(value.bytes);
+}
 inline void write(CborWriter& out, Duration value) { out.integer(value.ns); }
 template <class Clock>
-void write(CborWriter& out, Instant<Clock> value) { out.integer(value.ns); }
+void write(CborWriter& out, Instant<Clock> value) {
+  out.integer(value.ns);
+}
 inline void write(CborWriter& out, Money value) { out.integer(value.micro); }
 inline void write(CborWriter& out, Price value) { out.integer(value.micro_per_s); }
 void write(CborWriter& out, const TaskId& value);
@@ -107,7 +117,8 @@ void write(CborWriter& out, const T& value) {
 
 // ---- defaults ------------------------------------------------------------------------------------------------------
 
-/// Of a field that is left out: is its default one that could have been sent? Else leaving it out would evade the check.
+/// Of a field that is left out: is its default one that could have been sent? Else leaving it out would evade the
+/// check.
 template <class T>
 Status check_default(const T& value);
 
@@ -161,8 +172,7 @@ Status read(CborReader& in, T& value, int) {
   return {};
 }
 template <class T>
-  requires std::is_enum_v<T>
-Status read(CborReader& in, T& value, int) {
+requires std::is_enum_v<T> Status read(CborReader& in, T& value, int) {
   TRY(std::uint64_t wide, in.unsigned_integer());
   bool known = false;
   mp11::mp_for_each<describe::describe_enumerators<T>>([&](auto enumerator) {
@@ -176,12 +186,18 @@ Status read(CborReader& in, std::string& value, int nesting);
 Status read(CborReader& in, Bytes& value, int nesting);
 Status read_exactly(CborReader& in, std::uint8_t* to, std::size_t size);
 template <std::size_t N>
-Status read(CborReader& in, std::array<std::uint8_t, N>& value, int) { return read_exactly(in, value.data(), N); }
+Status read(CborReader& in, std::array<std::uint8_t, N>& value, int) {
+  return read_exactly(in, value.data(), N);
+}
 template <class Tag, std::size_t N>
-Status read(CborReader& in, Id<Tag, N>& value, int) { return read_exactly(in, value.bytes.data(), N); }
+Status read(CborReader& in, Id<Tag, N>& value, int) {
+  return read_exactly(in, value.bytes.data(), N);
+}
 Status read(CborReader& in, Duration& value, int nesting);
 template <class Clock>
-Status read(CborReader& in, Instant<Clock>& value, int nesting) { return read(in, value.ns, nesting); }
+Status read(CborReader& in, Instant<Clock>& value, int nesting) {
+  return read(in, value.ns, nesting);
+}
 Status read(CborReader& in, Money& value, int nesting);
 Status read(CborReader& in, Price& value, int nesting);
 Status read(CborReader& in, TaskId& value, int nesting);

@@ -59,22 +59,22 @@ struct JobSpec {
   Bundle bundle;
   ArraySpec array;
   bool is_array = false;
-  std::vector<std::string> regions;      ///< Where it may run; empty: anywhere.
-  std::optional<Money> budget;           ///< For the whole job; none: at any price.
-  std::optional<WallTime> deadline;      ///< Work not placed by then is given up.
-  Price urgency{10'000};                    ///< What a second's delay of one task is worth to the user.
-  Duration expected_run;                 ///< Of one task; zero: unknown.
-  Duration lost_after = seconds(60);     ///< A seller suspect for so long: the task is placed again.
+  std::vector<std::string> regions;   ///< Where it may run; empty: anywhere.
+  std::optional<Money> budget;        ///< For the whole job; none: at any price.
+  std::optional<WallTime> deadline;   ///< Work not placed by then is given up.
+  Price urgency{10'000};              ///< What a second's delay of one task is worth to the user.
+  Duration expected_run;              ///< Of one task; zero: unknown.
+  Duration lost_after = seconds(60);  ///< A seller suspect for so long: the task is placed again.
   Repeat repeat = Repeat::idempotent;
-  std::uint32_t attempts_max = 10;       ///< Tries that ended by no fault of the task count too.
-  std::uint64_t input_bytes = 0;         ///< To be moved before the start; known to the custodian, used for prices.
-  std::string output_dir;                ///< Where the custodian puts outputs; empty: only kept for fetching.
+  std::uint32_t attempts_max = 10;  ///< Tries that ended by no fault of the task count too.
+  std::uint64_t input_bytes = 0;    ///< To be moved before the start; known to the custodian, used for prices.
+  std::string output_dir;           ///< Where the custodian puts outputs; empty: only kept for fetching.
 
   auto operator<=>(const JobSpec&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(JobSpec, (),
-                      (name, work, bundle, array, is_array, regions, budget, deadline, urgency, expected_run, lost_after,
-                       repeat, attempts_max, input_bytes, output_dir))
+                      (name, work, bundle, array, is_array, regions, budget, deadline, urgency, expected_run,
+                       lost_after, repeat, attempts_max, input_bytes, output_dir))
 
 enum class EndKind : std::uint8_t {
   exited,           ///< By itself; see exit_code.
@@ -108,8 +108,8 @@ struct TaskEnd {
   auto operator<=>(const TaskEnd&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(TaskEnd, (),
-                      (kind, exit_code, signal, message, started_at, ended_at, cpu_time, peak_memory_bytes, stdout_bytes,
-                       stderr_bytes, output_truncated, output))
+                      (kind, exit_code, signal, message, started_at, ended_at, cpu_time, peak_memory_bytes,
+                       stdout_bytes, stderr_bytes, output_truncated, output))
 
 /// True for ends that are nobody's answer: the task deserves another attempt.
 inline bool deserves_retry(EndKind kind) { return kind == EndKind::lost || kind == EndKind::interrupted; }

@@ -11,35 +11,50 @@ namespace abacus {
 namespace json_form {
 
 template <class T>
-struct UnitSuffix { static constexpr const char* value = ""; };
+struct UnitSuffix {
+  static constexpr const char* value = "";
+};
 template <>
-struct UnitSuffix<Duration> { static constexpr const char* value = "_ns"; };
+struct UnitSuffix<Duration> {
+  static constexpr const char* value = "_ns";
+};
 template <class Clock>
-struct UnitSuffix<Instant<Clock>> { static constexpr const char* value = "_ns"; };
+struct UnitSuffix<Instant<Clock>> {
+  static constexpr const char* value = "_ns";
+};
 template <>
-struct UnitSuffix<Money> { static constexpr const char* value = "_micro"; };
+struct UnitSuffix<Money> {
+  static constexpr const char* value = "_micro";
+};
 template <>
-struct UnitSuffix<Price> { static constexpr const char* value = "_micro_per_s"; };
+struct UnitSuffix<Price> {
+  static constexpr const char* value = "_micro_per_s";
+};
 template <class T>
 struct UnitSuffix<std::optional<T>> : UnitSuffix<T> {};
 
 inline boost::json::value to(bool value) { return value; }
 template <std::integral T>
-boost::json::value to(T value) { return value; }
+boost::json::value to(T value) {
+  return value;
+}
 template <class T>
-  requires std::is_enum_v<T>
-boost::json::value to(T value) { return boost::describe::enum_to_string(value, "unknown"); }
+requires std::is_enum_v<T> boost::json::value to(T value) { return boost::describe::enum_to_string(value, "unknown"); }
 inline boost::json::value to(const std::string& value) { return boost::json::string(value); }
 inline boost::json::value to(const Bytes& value) { return boost::json::string(to_hex(value)); }
 template <std::size_t N>
-boost::json::value to(const std::array<std::uint8_t, N>& value) { return boost::json::string(to_hex(value)); }
+boost::json::value to(const std::array<std::uint8_t, N>& value) {
+  return boost::json::string(to_hex(value));
+}
 template <class Tag, std::size_t N>
 boost::json::value to(const Id<Tag, N>& value) {
   return value.empty() ? boost::json::value(nullptr) : boost::json::value(boost::json::string(value.to_string()));
 }
 inline boost::json::value to(Duration value) { return value.ns; }
 template <class Clock>
-boost::json::value to(Instant<Clock> value) { return value.ns; }
+boost::json::value to(Instant<Clock> value) {
+  return value.ns;
+}
 inline boost::json::value to(Money value) { return value.micro; }
 inline boost::json::value to(Price value) { return value.micro_per_s; }
 inline boost::json::value to(const TaskId& value) { return boost::json::string(value.to_string()); }
@@ -87,6 +102,8 @@ boost::json::value to(const T& value) {
 
 /// The JSON form of a described value.
 template <class T>
-boost::json::value to_json(const T& value) { return json_form::to(value); }
+boost::json::value to_json(const T& value) {
+  return json_form::to(value);
+}
 
 }  // namespace abacus

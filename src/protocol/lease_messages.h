@@ -94,10 +94,18 @@ struct Renewed {
 BOOST_DESCRIBE_STRUCT(Renewed, (), (lease, lease_time, price))
 
 /// The first five are a buyer's, the others a seller's.
-enum class ReleaseReason : std::uint8_t { work_done, cancelled, budget, unknown_lease, not_renewed, seller_leaving,
-                                          lease_ended, broken };
-BOOST_DESCRIBE_ENUM(ReleaseReason, work_done, cancelled, budget, unknown_lease, not_renewed, seller_leaving, lease_ended,
-                    broken)
+enum class ReleaseReason : std::uint8_t {
+  work_done,
+  cancelled,
+  budget,
+  unknown_lease,
+  not_renewed,
+  seller_leaving,
+  lease_ended,
+  broken
+};
+BOOST_DESCRIBE_ENUM(ReleaseReason, work_done, cancelled, budget, unknown_lease, not_renewed, seller_leaving,
+                    lease_ended, broken)
 
 /// The sender gives the lease up. From the buyer: no more tasks come, running ones are interrupted unless they are
 /// done. From the seller: it runs nothing for this lease any more. Answered by the seller with its Receipt.

@@ -135,7 +135,8 @@ std::string to_string(const Bundle& bundle) {
 
 std::string to_string(const Capacity& capacity) {
   std::string text = main_parts(capacity.cpu_milli, capacity.memory_bytes);
-  for (const DeviceStock& stock : capacity.devices) text += device_text(stock) + (stock.simulated ? " (simulated)" : "");
+  for (const DeviceStock& stock : capacity.devices)
+    text += device_text(stock) + (stock.simulated ? " (simulated)" : "");
   return text;
 }
 

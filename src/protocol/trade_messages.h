@@ -29,8 +29,8 @@ struct Rfq {
   Duration expected_run;             ///< Of one task; zero: unknown.
   std::optional<Price> price_limit;  ///< Above this a quote is of no use to the buyer.
   std::uint64_t input_bytes = 0;
-  std::string region;                ///< The buyer's.
-  bool plan_only = false;            ///< For `plan`: the seller remembers nothing and calls nobody back.
+  std::string region;      ///< The buyer's.
+  bool plan_only = false;  ///< For `plan`: the seller remembers nothing and calls nobody back.
 };
 BOOST_DESCRIBE_STRUCT(Rfq, (),
                       (negotiation, round, bundle, count, lease_time, expected_run, price_limit, input_bytes, region,
@@ -50,7 +50,7 @@ BOOST_DESCRIBE_STRUCT(Lot, (), (count, price, fee, start_delay))
 /// The parts of a price, for people and for `explain`.
 struct PriceReason {
   Price energy;
-  Price capacity;                       ///< Capacity rate before load.
+  Price capacity;  ///< Capacity rate before load.
   std::uint32_t multiplier_permille = 1000;
   std::uint32_t utilisation_permille = 0;  ///< That the award would lead to.
 
@@ -74,13 +74,13 @@ BOOST_DESCRIBE_STRUCT(Quote, (),
                       (negotiation, round, quote, lots, valid_for, lease_time_max, room_permille, region, reason))
 
 enum class DeclineReason : std::uint8_t {
-  never_fits,       ///< The bundle is larger than the whole node.
-  no_room,          ///< It fits, but not now.
-  price_too_low,    ///< The buyer's limit is below the seller's price.
+  never_fits,     ///< The bundle is larger than the whole node.
+  no_room,        ///< It fits, but not now.
+  price_too_low,  ///< The buyer's limit is below the seller's price.
   lease_too_long,
   wrong_region,
-  draining,         ///< The seller takes no new work.
-  quote_expired,    ///< Award of a quote that is too old or unknown.
+  draining,       ///< The seller takes no new work.
+  quote_expired,  ///< Award of a quote that is too old or unknown.
   bad_request
 };
 BOOST_DESCRIBE_ENUM(DeclineReason, never_fits, no_room, price_too_low, lease_too_long, wrong_region, draining,
@@ -89,10 +89,10 @@ BOOST_DESCRIBE_ENUM(DeclineReason, never_fits, no_room, price_too_low, lease_too
 /// Why not, the numbers behind it, and what would have been possible.
 struct DeclineDetail {
   DeclineReason reason = DeclineReason::no_room;
-  std::vector<Shortfall> shortfalls;   ///< For never_fits and no_room.
-  std::optional<Price> lowest_price;   ///< For price_too_low: what it would take.
-  std::uint32_t nearest_count = 0;     ///< Slots of this bundle that would fit now.
-  Duration free_in;                    ///< When room is expected; zero: unknown.
+  std::vector<Shortfall> shortfalls;  ///< For never_fits and no_room.
+  std::optional<Price> lowest_price;  ///< For price_too_low: what it would take.
+  std::uint32_t nearest_count = 0;    ///< Slots of this bundle that would fit now.
+  Duration free_in;                   ///< When room is expected; zero: unknown.
 
   auto operator<=>(const DeclineDetail&) const = default;
 };

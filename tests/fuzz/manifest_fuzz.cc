@@ -1,6 +1,6 @@
 // A manifest is refused, or is the one encoding of its tree.
-#include <cstdlib>
 #include <algorithm>
+#include <cstdlib>
 
 #include "runtime/data/manifest.h"
 

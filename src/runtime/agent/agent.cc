@@ -3,6 +3,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -13,10 +14,13 @@
 
 #include "protocol/codec.h"
 #include "runtime/agent/contacts_file.h"
+#include "runtime/agent/housekeeping.h"
 #include "runtime/agent/loop_pump.h"
 #include "runtime/agent/metrics.h"
+#include "runtime/agent/pin_owners.h"
 #include "runtime/agent/real_world.h"
 #include "runtime/data/run_on.h"
+#include "runtime/data/unpack.h"
 #include "runtime/exec/process_executor.h"
 #include "runtime/net/bulk.h"
 
@@ -27,7 +31,7 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPoolThreads = 2;
-constexpr auto kContactsEvery = std::chrono::seconds(30);
+constexpr auto kHousekeepingEvery = std::chrono::seconds(30);
 constexpr std::size_t kContactsKept = 16;
 constexpr Duration kBulkTimeout = seconds(30);
 constexpr Duration kCommandPatience = seconds(30);
@@ -55,7 +59,7 @@ Bytes read_stretch(const fs::path& path, std::uint64_t offset, std::uint32_t byt
 /// In the order of construction; destroyed in reverse, after the loop's handlers can no longer run.
 struct Agent::Parts {
   Parts(asio::io_context& context, AgentOptions given, NodeIdentity who)
-      : io(context), options(std::move(given)), identity(std::move(who)), pool(kPoolThreads), contacts_timer(io) {}
+      : io(context), options(std::move(given)), identity(std::move(who)), pool(kPoolThreads), house_timer(io) {}
   ~Parts();
 
   Status check_endpoint() const;
@@ -65,7 +69,10 @@ struct Agent::Parts {
   Status start_driver();
   void on_frames(const PeerIdentity& peer, std::vector<Bytes> frames);
   void on_committed(const Status& status);
+  Result<Digest> pack_inputs(const std::string& owner, const std::vector<PackSource>& inputs);
+  void keep_house();
   void remember_contacts();
+  void clear_away();
   AgentPorts ports();
   asio::awaitable<Result<LogPart>> remote_log(const TaskView& task, ReadLog request);
 
@@ -84,7 +91,9 @@ struct Agent::Parts {
   std::unique_ptr<Driver> driver;
   std::unique_ptr<LoopPump> pump;
   asio::thread_pool pool;
-  asio::steady_timer contacts_timer;
+  asio::steady_timer house_timer;
+  std::size_t submissions_under_way = 0;
+  std::uint64_t next_submission = 1;
   RequestId next_request = 1;
   std::map<RequestId, std::function<void(CommandAnswer)>> waiting;
   std::multimap<JobId, std::shared_ptr<asio::steady_timer>> watchers;
@@ -103,7 +112,8 @@ AgentPorts Agent::Parts::ports() {
   ports.bulk_to = [this](const Contact& to) -> BulkRequestFn {
     return [this, to](Bytes request) -> asio::awaitable<Result<Bytes>> {
       Endpoint at = to.endpoint;
-      if (OfferRef offer = driver->node()->overlay().find(to.node); offer && !at.known()) at = offer->offer.contact.endpoint;
+      if (OfferRef offer = driver->node()->overlay().find(to.node); offer && !at.known())
+        at = offer->offer.contact.endpoint;
       return bulk_client->request(to.node, at, std::move(request), kBulkTimeout);
     };
   };
@@ -138,7 +148,8 @@ Status Agent::Parts::check_endpoint() const {
   std::array<std::uint8_t, 16> v6_any{}, v4_any{};
   v4_any[10] = v4_any[11] = 0xff;
   if (endpoint.address != v6_any && endpoint.address != v4_any) return {};
-  return fail(ErrorCode::invalid, "nobody can reach {}: say with --advertise ADDRESS:PORT where peers find this machine",
+  return fail(ErrorCode::invalid,
+              "nobody can reach {}: say with --advertise ADDRESS:PORT where peers find this machine",
               endpoint.to_string());
 }
 
@@ -147,7 +158,9 @@ Status Agent::Parts::open_transport() {
   net.listen = options.listen;
   net.log = options.log;
   TransportHandlers handlers;
-  handlers.on_frames = [this](const PeerIdentity& peer, std::vector<Bytes> frames) { on_frames(peer, std::move(frames)); };
+  handlers.on_frames = [this](const PeerIdentity& peer, std::vector<Bytes> frames) {
+    on_frames(peer, std::move(frames));
+  };
   handlers.on_lost = [this](const NodeId& peer, const Error& error) { pump->post(PeerLost{peer, error.message}); };
   TRY(transport, Transport::start(io, identity, std::move(net), std::move(handlers)));
   bulk_service = std::make_unique<BulkService>(
@@ -199,7 +212,8 @@ Status Agent::Parts::start_driver() {
   contacts.insert(contacts.end(), options.contacts.begin(), options.contacts.end());
   TRY_STATUS(driver->start(read_clocks()));
   pump->post(ContactsGiven{std::move(contacts)});
-  remember_contacts();
+  TRY_STATUS(drop_stale_pins(*store, runs->in_journal()));
+  keep_house();
   return {};
 }
 
@@ -216,7 +230,8 @@ void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames
 }
 
 void Agent::Parts::on_committed(const Status& status) {
-  if (!status) options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
+  if (!status)
+    options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
   Status outcome = driver->committed(status, read_clocks());
   if (outcome) return pump->nudge();
   options.log->critical("the journal cannot be read: {}", outcome.error().message);
@@ -224,19 +239,49 @@ void Agent::Parts::on_committed(const Status& status) {
   if (options.on_fatal) options.on_fatal(outcome.error());
 }
 
-void Agent::Parts::remember_contacts() {
-  contacts_timer.expires_after(kContactsEvery);
-  contacts_timer.async_wait([this](const boost::system::error_code& error) {
+/// Packs under the submission's name, then pins under the tree's: jobs with the same inputs share them.
+Result<Digest> Agent::Parts::pack_inputs(const std::string& owner, const std::vector<PackSource>& inputs) {
+  auto packed = pack(*store, owner, inputs);
+  if (packed) {
+    if (Status pinned = pin_tree(*store, input_owner(*packed), *packed); !pinned) packed = fail(pinned.error());
+  }
+  TRY_STATUS(store->unpin(owner));
+  return packed;
+}
+
+void Agent::Parts::keep_house() {
+  house_timer.expires_after(kHousekeepingEvery);
+  house_timer.async_wait([this](const boost::system::error_code& error) {
     if (error || driver->node() == nullptr) return;
-    std::vector<Contact> contacts;
-    for (const OfferRef& offer : driver->node()->overlay().offers(read_clocks().wall)) {
-      if (offer->offer.contact.node != identity.node_id()) contacts.push_back(offer->offer.contact);
-      if (contacts.size() == kContactsKept) break;
-    }
-    Status saved = contacts.empty() ? Status{} : save_contacts(options.data_dir, contacts);
-    if (!saved) options.log->warn("{}", saved.error().message);
     remember_contacts();
+    clear_away();
+    keep_house();
   });
+}
+
+void Agent::Parts::remember_contacts() {
+  std::vector<Contact> contacts;
+  for (const OfferRef& offer : driver->node()->overlay().offers(read_clocks().wall)) {
+    if (offer->offer.contact.node != identity.node_id()) contacts.push_back(offer->offer.contact);
+    if (contacts.size() == kContactsKept) break;
+  }
+  Status saved = contacts.empty() ? Status{} : save_contacts(options.data_dir, contacts);
+  if (!saved) options.log->warn("{}", saved.error().message);
+}
+
+void Agent::Parts::clear_away() {
+  const Buying& buying = driver->node()->buying();
+  if (submissions_under_way == 0) {
+    Status dropped = drop_unused_inputs(*store, buying.inputs_in_use());
+    if (!dropped) options.log->warn("{}", dropped.error().message);
+  }
+  auto known = [&, now = read_clocks()](const JobId& job) { return buying.job(job, now).has_value(); };
+  for (fs::path& folder : forgotten_jobs(results->jobs_dir(), known)) {
+    asio::post(pool, [folder = std::move(folder)] {
+      std::error_code error;
+      fs::remove_all(folder, error);
+    });
+  }
 }
 
 Agent::Agent(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -286,15 +331,21 @@ asio::awaitable<Result<Answered>> Agent::command(std::function<Event(RequestId)>
 }
 
 asio::awaitable<Result<JobSubmitted>> Agent::submit(JobSpec spec, std::vector<PackSource> inputs) {
-  // Pinned under the manifest's own name: jobs with the same input share it.
+  ++parts_->submissions_under_way;
   if (!inputs.empty()) {
-    auto packed = co_await run_on(parts_->pool.get_executor(), [&] { return pack(*parts_->store, "inputs", inputs); });
-    if (!packed) co_return fail(packed.error().in("inputs"));
+    std::string owner = submission_owner(parts_->next_submission++);
+    auto packed = co_await run_on(parts_->pool.get_executor(), [&] { return parts_->pack_inputs(owner, inputs); });
+    if (!packed) {
+      --parts_->submissions_under_way;
+      co_return fail(packed.error().in("inputs"));
+    }
     spec.work.input = *packed;
   }
   // Named, because g++ 12 destroys temporaries of a co_await expression twice.
   std::function<Event(RequestId)> make = [&](RequestId request) { return SubmitJob{request, std::move(spec)}; };
-  co_return co_await command<JobSubmitted>(make, kCommandPatience);
+  auto submitted = co_await command<JobSubmitted>(make, kCommandPatience);
+  --parts_->submissions_under_way;
+  co_return submitted;
 }
 
 asio::awaitable<Result<JobCancelled>> Agent::cancel(JobId job, std::optional<std::uint32_t> index) {
@@ -302,8 +353,11 @@ asio::awaitable<Result<JobCancelled>> Agent::cancel(JobId job, std::optional<std
 }
 
 asio::awaitable<Result<PlanResult>> Agent::plan(JobSpec spec) {
-  return command<PlanResult>([spec = std::move(spec)](RequestId request) { return PlanJob{request, spec}; },
-                             kCommandPatience);
+  return command<PlanResult>(
+      [spec = std::move(spec)](RequestId request) {
+        return PlanJob{request, spec};
+      },
+      kCommandPatience);
 }
 
 asio::awaitable<Result<Drained>> Agent::drain(bool on) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/driver/driver.h"
-#include "runtime/agent/agent_options.h"
 #include "protocol/bulk_messages.h"
+#include "runtime/agent/agent_options.h"
 #include "runtime/data/pack.h"
 #include "runtime/net/identity.h"
 #include "runtime/net/transport.h"

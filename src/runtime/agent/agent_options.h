@@ -19,8 +19,8 @@
 namespace abacus {
 
 /// Makes the executor of an agent: for back ends other than plain processes, and for benchmarks that start nothing.
-using ExecutorFactory =
-    std::function<std::unique_ptr<Executor>(boost::asio::any_io_executor loop, const std::filesystem::path& data_dir, ExecSink)>;
+using ExecutorFactory = std::function<std::unique_ptr<Executor>(boost::asio::any_io_executor loop,
+                                                                const std::filesystem::path& data_dir, ExecSink)>;
 
 struct AgentOptions {
   std::filesystem::path data_dir;     ///< Identity, journal, store, leases: everything that is this agent's.
@@ -32,10 +32,10 @@ struct AgentOptions {
   SellingConfig selling;
   BuyingConfig buying;
   OverlayConfig overlay;
-  std::vector<Contact> contacts;      ///< Besides those remembered in the data directory.
-  bool limits = true;                 ///< Give tasks cgroup limits where the host has them.
+  std::vector<Contact> contacts;  ///< Besides those remembered in the data directory.
+  bool limits = true;             ///< Give tasks cgroup limits where the host has them.
   std::uint64_t store_cap_bytes = 10ull << 30;
-  ExecutorFactory make_executor;      ///< Empty: processes under shims.
+  ExecutorFactory make_executor;               ///< Empty: processes under shims.
   std::function<void(const Error&)> on_fatal;  ///< The journal cannot be read any more: the agent does nothing further.
   std::shared_ptr<spdlog::logger> log;
 };

@@ -9,7 +9,8 @@
 
 namespace abacus {
 
-/// Reads DATA_DIR/contacts: one contact a line; none if there is no such file. Errors: `invalid` with the line's number.
+/// Reads DATA_DIR/contacts: one contact a line; none if there is no such file. Errors: `invalid` with the line's
+/// number.
 Result<std::vector<Contact>> load_contacts(const std::filesystem::path& data_dir);
 
 /// Replaces the file as a whole. Errors: `internal`.

@@ -11,7 +11,8 @@
 namespace abacus {
 namespace {
 
-prometheus::MetricFamily family(const std::string& name, const std::string& help, prometheus::MetricType type, double value) {
+prometheus::MetricFamily family(const std::string& name, const std::string& help, prometheus::MetricType type,
+                                double value) {
   prometheus::MetricFamily result;
   result.name = "abacus_" + name;
   result.help = help;
@@ -41,9 +42,11 @@ prometheus::MetricFamily gauge(const std::string& name, const std::string& help,
 std::string metrics_text(const Node& node, const TransportStats& transport, Now now) {
   std::vector<prometheus::MetricFamily> families;
   Counters counters = node.counters();
-  boost::mp11::mp_for_each<boost::describe::describe_members<Counters, boost::describe::mod_any_access>>([&](auto member) {
-    families.push_back(counter(std::string(member.name) + "_total", "Since the agent's start.", counters.*member.pointer));
-  });
+  boost::mp11::mp_for_each<boost::describe::describe_members<Counters, boost::describe::mod_any_access>>(
+      [&](auto member) {
+        families.push_back(
+            counter(std::string(member.name) + "_total", "Since the agent's start.", counters.*member.pointer));
+      });
   SellingView selling = node.selling().view(now);
   families.push_back(gauge("utilisation_ratio", "Of what this node sells.", selling.utilisation_permille / 1000.0));
   families.push_back(gauge("price_multiplier", "Slow scarcity multiplier.", selling.multiplier_permille / 1000.0));

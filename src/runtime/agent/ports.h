@@ -16,8 +16,8 @@ namespace abacus {
 /// Functions are called on the loop's thread only; `loop` runs one handler at a time.
 struct AgentPorts {
   boost::asio::any_io_executor loop;
-  boost::asio::any_io_executor pool;  ///< For what blocks or burns.
-  std::function<void(Event)> post;    ///< To the driver.
+  boost::asio::any_io_executor pool;                     ///< For what blocks or burns.
+  std::function<void(Event)> post;                       ///< To the driver.
   std::function<BulkRequestFn(const Contact&)> bulk_to;  ///< Bulk requests to a peer.
   std::shared_ptr<spdlog::logger> log;
   NodeId self;

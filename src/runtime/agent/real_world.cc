@@ -10,10 +10,11 @@
 namespace abacus {
 namespace {
 
-/// What a lease's attempts leave behind must be known before the executor is asked what it found.
-void remember_leases(Runs& runs, const std::vector<Record>& records) {
+/// What attempts leave behind must be known before the executor is asked what it found.
+void remember_work(Runs& runs, const std::vector<Record>& records) {
   for (const Record& record : records) {
     if (const auto* sold = std::get_if<SoldLeaseRecord>(&record)) runs.remember(*sold);
+    if (const auto* run = std::get_if<RunRecord>(&record)) runs.remember(*run);
   }
 }
 
@@ -96,7 +97,7 @@ Result<std::vector<Record>> RealWorld::load() {
   parts_.journal->reload([&](Result<std::vector<Journal::Row>> rows) { promise.set_value(std::move(rows)); });
   TRY(std::vector<Journal::Row> rows, promise.get_future().get());
   TRY(std::vector<Record> records, decode_rows(rows));
-  remember_leases(*parts_.runs, records);
+  remember_work(*parts_.runs, records);
   return records;
 }
 

@@ -27,9 +27,9 @@ class RealWorld final : public World {
     GroupCommitter* journal = nullptr;
     Runs* runs = nullptr;
     Results* results = nullptr;
-    std::function<void(Status)> on_committed;         ///< Called on the loop's thread.
+    std::function<void(Status)> on_committed;  ///< Called on the loop's thread.
     std::function<void(Answer)> on_answer;
-    std::function<void(const JobId&)> on_change;      ///< A job or one of its tasks changed.
+    std::function<void(const JobId&)> on_change;         ///< A job or one of its tasks changed.
     std::function<Endpoint(const NodeId&)> endpoint_of;  ///< From the overlay; port 0 if unknown.
   };
 
@@ -53,7 +53,7 @@ class RealWorld final : public World {
   void act(Log& log);
   void act(FetchOutputs& fetch) { parts_.results->act(fetch); }
   template <class E>
-    requires requires(Runs& runs, const E& effect) { runs.act(effect); }
+  requires requires(Runs& runs, const E& effect) { runs.act(effect); }
   void act(E& effect) { parts_.runs->act(effect); }
 
   AgentPorts ports_;

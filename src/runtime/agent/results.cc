@@ -1,9 +1,10 @@
-// Fetches outputs into the folder of their task, then moves them to where the user asked for them.
+// Fetches outputs into the folder of their task, or to where the user asked for them.
 #include "runtime/agent/results.h"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "runtime/agent/pin_owners.h"
 #include "runtime/agent/runs.h"
 #include "runtime/data/bulk_client.h"
 #include "runtime/data/run_on.h"
@@ -15,21 +16,19 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
-/// Moves everything but the logs from one directory to another, replacing what is there.
-Status move_outputs(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::create_directories(to, error);
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
-    if (error) break;
-    if (entry.path().filename() == kLogFolder) continue;
-    fs::copy(entry.path(), to / entry.path().filename(),
-             fs::copy_options::recursive | fs::copy_options::overwrite_existing | fs::copy_options::copy_symlinks,
-             error);
-    if (error) break;
-    fs::remove_all(entry.path(), error);
-  }
-  if (error) return fail(ErrorCode::internal, "cannot put outputs into {}: {}", to.string(), error.message());
-  return {};
+bool is_log(const TreeEntry& entry) {
+  return entry.path == kLogFolder || entry.path.starts_with(std::string(kLogFolder) + "/");
+}
+
+/// What an attempt left: what it printed, and the outputs that its user asked for.
+struct Left {
+  Manifest logs, outputs;
+};
+
+Left split(Manifest tree) {
+  Left left;
+  for (TreeEntry& entry : tree.entries) (is_log(entry) ? left.logs : left.outputs).entries.push_back(std::move(entry));
+  return left;
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ void Results::act(const FetchOutputs& fetch_outputs) {
 }
 
 asio::awaitable<void> Results::fetch(FetchOutputs fetch) {
-  std::string owner = "result-" + fetch.attempt.to_string();
+  std::string owner = result_owner(fetch.attempt);
   Status status;
   if (fetch.from.node != ports_.self) {
     status = co_await fetch_tree(store_, owner, fetch.output, ports_.bulk_to(fetch.from), ports_.pool);
@@ -61,9 +60,11 @@ Status Results::put_in_place(const FetchOutputs& fetch) const {
   std::error_code error;
   fs::create_directories(place.parent_path(), error);
   fs::remove_all(place, error);  // Of an earlier attempt, or of a placing that was cut short.
-  TRY_STATUS(unpack(store_, fetch.output, place));
-  if (fetch.output_dir.empty()) return {};
-  return move_outputs(place, fetch.output_dir);
+  TRY(Manifest tree, load_manifest(store_, fetch.output));
+  if (fetch.output_dir.empty()) return unpack(store_, tree, place, room_at(jobs_dir_));
+  auto [logs, outputs] = split(std::move(tree));
+  TRY_STATUS(unpack(store_, logs, place, room_at(jobs_dir_)));
+  return unpack_over(store_, outputs, fetch.output_dir, UINT64_MAX);
 }
 
 }  // namespace abacus

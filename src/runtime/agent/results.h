@@ -19,6 +19,9 @@ class Results {
 
   void act(const FetchOutputs& fetch);
 
+  /// Where the folders of jobs lie.
+  const std::filesystem::path& jobs_dir() const { return jobs_dir_; }
+
   /// The file with what an ended task printed; it may not exist, when nothing was printed.
   std::filesystem::path log_file(const TaskId& task, LogStream stream) const;
 

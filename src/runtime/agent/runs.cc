@@ -5,6 +5,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "runtime/agent/exit_translation.h"
+#include "runtime/agent/pin_owners.h"
 #include "runtime/agent/task_environment.h"
 #include "runtime/data/bulk_client.h"
 #include "runtime/data/pack.h"
@@ -18,9 +19,6 @@ namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kPidsMaxDefault = 4'096;
-
-std::string staging_owner(const AttemptId& attempt) { return "in-" + attempt.to_string(); }
-std::string output_owner(const AttemptId& attempt) { return "out-" + attempt.to_string(); }
 
 /// Makes a log file part of the working directory's tree, without copying it.
 Status link_log(const std::string& log, const fs::path& work_dir, LogStream stream) {
@@ -90,7 +88,8 @@ asio::awaitable<void> Runs::stage(StageInputs stage) {
       std::error_code error;
       fs::create_directories(work_dir.parent_path(), error);
       fs::remove_all(work_dir, error);
-      return unpack(store_, stage.input, work_dir);
+      TRY(Manifest tree, load_manifest(store_, stage.input));
+      return unpack(store_, tree, work_dir, room_at(work_dir.parent_path()));
     });
   }
   Status unpinned = co_await run_on(ports_.pool, [&] { return store_.unpin(owner); });

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ class Runs {
   /// A lease that the journal knows, told before AdoptRuns: its attempts' outputs can be packed after a restart.
   void remember(const SoldLeaseRecord& record);
 
+  /// An attempt that the journal knows: its outputs are wanted until its buyer has them.
+  void remember(const RunRecord& record) { in_journal_.insert(record.attempt); }
+  /// All that were remembered.
+  const std::set<AttemptId>& in_journal() const { return in_journal_; }
+
   /// Where an attempt's output is. Only its buyer may look. Any thread.
   Result<LogFile> find_log(const NodeId& peer, const AttemptId& attempt, LogStream stream) const;
 
@@ -71,6 +77,7 @@ class Runs {
   ContentStore& store_;
   Executor& executor_;
   std::map<LeaseId, LeaseInfo> leases_;
+  std::set<AttemptId> in_journal_;  ///< At the last start.
   mutable std::mutex mutex_;
   std::map<AttemptId, Place> places_;  ///< Guarded by mutex_: find_log is called from the pool.
 };

@@ -105,7 +105,7 @@ TEST_F(BulkTest, TreeArrivesWholeAndPinned) {
   Status status = fetch();
   ASSERT_TRUE(status.has_value()) << status.error().message;
   EXPECT_EQ(ours_->collect(), 0u);
-  ASSERT_TRUE(unpack(*ours_, tree_, temporary_ / "out").has_value());
+  ASSERT_TRUE(unpack(*ours_, load_manifest(*ours_, tree_).value(), temporary_ / "out", UINT64_MAX).has_value());
   EXPECT_EQ(fs::file_size(temporary_ / "out/noise"), 5 * kChunkBytes + 17);
   EXPECT_EQ(*pack(*ours_, "check", {{temporary_ / "out", "."}}), tree_);
   EXPECT_THAT(ours_->owners(), testing::Contains("lease"));

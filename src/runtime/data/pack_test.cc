@@ -64,6 +64,13 @@ class PackTest : public testing::Test {
     return paths;
   }
 
+  Status unpack_at(const Digest& manifest, const fs::path& destination, std::uint64_t bytes_max = UINT64_MAX) {
+    return unpack(*store_, load_manifest(*store_, manifest).value(), destination, bytes_max);
+  }
+  Status unpack_over_at(const Digest& manifest, const fs::path& destination) {
+    return unpack_over(*store_, load_manifest(*store_, manifest).value(), destination, UINT64_MAX);
+  }
+
   TemporaryDirectory temporary_;
   std::unique_ptr<ContentStore> store_ = std::move(ContentStore::open(temporary_ / "store", 1 << 30).value());
   fs::path in_ = temporary_ / "in", out_ = temporary_ / "out";
@@ -79,12 +86,12 @@ TEST_F(PackTest, TreeComesBackAsItWas) {
   fs::create_symlink("deep", in_ / "dir-link");
   auto packed = pack(*store_, "job", {{in_, "."}});
   ASSERT_TRUE(packed.has_value()) << packed.error().message;
-  auto unpacked = unpack(*store_, *packed, out_);
+  auto unpacked = unpack_at(*packed, out_);
   ASSERT_TRUE(unpacked.has_value()) << unpacked.error().message;
   EXPECT_EQ(look_at(in_), look_at(out_));
   EXPECT_FALSE(fs::exists(temporary_ / ".out.partial"));
   store_->collect();
-  EXPECT_TRUE(unpack(*store_, *packed, temporary_ / "again").has_value());
+  EXPECT_TRUE(unpack_at(*packed, temporary_ / "again").has_value());
 }
 
 TEST_F(PackTest, SourcesGetTheNamesGiven) {
@@ -111,7 +118,7 @@ TEST_F(PackTest, LargeSparseFileIsKeptOnceAndComesBack) {
   auto packed = pack(*store_, "job", {{in_ / "big", "big"}});
   ASSERT_TRUE(packed.has_value());
   EXPECT_LT(store_->usage().bytes, 20'000u);
-  ASSERT_TRUE(unpack(*store_, *packed, out_).has_value());
+  ASSERT_TRUE(unpack_at(*packed, out_).has_value());
   EXPECT_EQ(fs::file_size(out_ / "big"), 50'000'003u);
   EXPECT_EQ(read_file(out_ / "big"), read_file(in_ / "big"));
 }
@@ -170,7 +177,7 @@ TEST_F(PackTest, NoOutputsIsAnEmptyTree) {
   auto packed = pack_outputs(*store_, "t", in_, {});
   ASSERT_TRUE(packed.has_value());
   EXPECT_THAT(paths_of(packed->manifest), IsEmpty());
-  EXPECT_TRUE(unpack(*store_, packed->manifest, out_).has_value());
+  EXPECT_TRUE(unpack_at(packed->manifest, out_).has_value());
   EXPECT_TRUE(fs::is_empty(out_));
 }
 
@@ -178,8 +185,8 @@ TEST_F(PackTest, UnpackTakesAnEmptyDirectoryAndRefusesAFullOne) {
   write_file(in_ / "a", "1");
   Digest tree = *pack(*store_, "job", {{in_, "."}});
   fs::create_directory(out_);
-  ASSERT_TRUE(unpack(*store_, tree, out_ / "").has_value());
-  auto again = unpack(*store_, tree, out_);
+  ASSERT_TRUE(unpack_at(tree, out_ / "").has_value());
+  auto again = unpack_at(tree, out_);
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().code, ErrorCode::already_exists);
   EXPECT_FALSE(fs::exists(temporary_ / ".out.partial"));
@@ -191,12 +198,12 @@ TEST_F(PackTest, HalfDoneUnpackIsNeverAtTheDestination) {
   Digest tree = *pack(*store_, "job", {{in_, "."}});
   write_file(temporary_ / ".out.partial/left", "over from a crash");
   fs::remove(temporary_ / "store/objects" / digest_of(as_bytes("second")).to_string());
-  auto unpacked = unpack(*store_, tree, out_);
+  auto unpacked = unpack_at(tree, out_);
   ASSERT_FALSE(unpacked.has_value());
   EXPECT_THAT(unpacked.error().message, HasSubstr("'b'"));
   EXPECT_FALSE(fs::exists(out_));
   ASSERT_TRUE(store_->put(as_bytes("second")).has_value());
-  ASSERT_TRUE(unpack(*store_, tree, out_).has_value());
+  ASSERT_TRUE(unpack_at(tree, out_).has_value());
   EXPECT_EQ(look_at(in_), look_at(out_));
 }
 
@@ -204,21 +211,21 @@ TEST_F(PackTest, CorruptChunkStopsTheUnpack) {
   write_file(in_ / "a", "content");
   Digest tree = *pack(*store_, "job", {{in_, "."}});
   std::ofstream(temporary_ / "store/objects" / digest_of(as_bytes("content")).to_string()) << "junk";
-  EXPECT_EQ(unpack(*store_, tree, out_).error().code, ErrorCode::corrupt);
+  EXPECT_EQ(unpack_at(tree, out_).error().code, ErrorCode::corrupt);
   EXPECT_FALSE(fs::exists(out_));
 }
 
 TEST_F(PackTest, UnpackIsBounded) {
   write_file(in_ / "a", "12345");
   Digest tree = *pack(*store_, "job", {{in_, "."}});
-  EXPECT_EQ(unpack(*store_, tree, out_, 4).error().code, ErrorCode::exhausted);
-  EXPECT_TRUE(unpack(*store_, tree, out_, 5).has_value());
+  EXPECT_EQ(unpack_at(tree, out_, 4).error().code, ErrorCode::exhausted);
+  EXPECT_TRUE(unpack_at(tree, out_, 5).has_value());
 }
 
 TEST_F(PackTest, UnpackRefusesAManifestThatLiesAboutAChunk) {
   TreeEntry entry{"a", TreeEntry::Kind::file, 0644, 3, {*store_->put(as_bytes("four"))}, {}};
   Digest tree = *store_->put(*encode_manifest({{entry}}));
-  EXPECT_EQ(unpack(*store_, tree, out_).error().code, ErrorCode::corrupt);
+  EXPECT_EQ(unpack_at(tree, out_).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(PackTest, UnpackOverAddsAndReplaces) {
@@ -229,7 +236,7 @@ TEST_F(PackTest, UnpackOverAddsAndReplaces) {
   write_file(out_ / "a", "old");
   write_file(out_ / "d/kept", "kept");
   fs::create_symlink("/nowhere", out_ / "l");
-  auto unpacked = unpack_over(*store_, tree, out_);
+  auto unpacked = unpack_over_at(tree, out_);
   ASSERT_TRUE(unpacked.has_value()) << unpacked.error().message;
   Seen expected = look_at(in_);
   expected["d/kept"] = {'f', 0644u, "kept"};
@@ -242,11 +249,11 @@ TEST_F(PackTest, UnpackOverFollowsNoLinkOut) {
   write_file(temporary_ / "elsewhere/b", "precious");
   fs::create_directory(out_);
   fs::create_symlink(temporary_ / "elsewhere", out_ / "d");
-  EXPECT_EQ(unpack_over(*store_, tree, out_).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(unpack_over_at(tree, out_).error().code, ErrorCode::already_exists);
   EXPECT_EQ(read_file(temporary_ / "elsewhere/b"), "precious");
   fs::remove(out_ / "d");
   fs::create_directories(out_ / "d/b");
-  EXPECT_EQ(unpack_over(*store_, tree, out_).error().code, ErrorCode::already_exists);
+  EXPECT_EQ(unpack_over_at(tree, out_).error().code, ErrorCode::already_exists);
 }
 
 /// A tree of fewer than 12 things drawn from a seed.
@@ -286,7 +293,7 @@ RC_GTEST_PROP(PackProperty, UnpackUndoesPack, (std::uint64_t seed)) {
   grow_tree(temporary / "in", seed);
   auto packed = pack(*store, "p", {{temporary / "in", "."}});
   if (!packed) RC_FAIL(packed.error().message);
-  auto unpacked = unpack(*store, *packed, temporary / "out");
+  auto unpacked = unpack(*store, load_manifest(*store, *packed).value(), temporary / "out", UINT64_MAX);
   if (!unpacked) RC_FAIL(unpacked.error().message);
   RC_ASSERT(look_at(temporary / "in") == look_at(temporary / "out"));
   RC_ASSERT(*pack(*store, "q", {{temporary / "out", "."}}) == *packed);

@@ -100,13 +100,10 @@ class TreeWriter {
   std::string parent_path_;
 };
 
-Result<Manifest> load_within(ContentStore& store, const Digest& digest, std::uint64_t bytes_max) {
-  TRY(Manifest manifest, load_manifest(store, digest));
-  if (manifest.content_bytes() > bytes_max) {
-    return fail(ErrorCode::exhausted, "the tree {} has {} bytes, there is room for {}", digest.short_string(),
-                manifest.content_bytes(), bytes_max);
-  }
-  return manifest;
+Status check_room(const Manifest& manifest, std::uint64_t bytes_max) {
+  if (manifest.content_bytes() <= bytes_max) return {};
+  return fail(ErrorCode::exhausted, "the files have {} bytes, there is room for {}", manifest.content_bytes(),
+              bytes_max);
 }
 
 Status write_below(ContentStore& store, const Manifest& manifest, const fs::path& directory, bool replace) {
@@ -132,9 +129,16 @@ Result<Manifest> load_manifest(ContentStore& store, const Digest& digest) {
   return decode_manifest(bytes);
 }
 
-Status unpack(ContentStore& store, const Digest& digest, const fs::path& destination, std::uint64_t bytes_max) {
+Status pin_tree(ContentStore& store, std::string_view owner, const Digest& digest) {
+  TRY(Manifest manifest, load_manifest(store, digest));
+  std::vector<Digest> content{digest};
+  for (const auto& [chunk, size] : manifest.chunk_sizes()) content.push_back(chunk);
+  return store.pin(owner, content);
+}
+
+Status unpack(ContentStore& store, const Manifest& manifest, const fs::path& destination, std::uint64_t bytes_max) {
+  TRY_STATUS(check_room(manifest, bytes_max));
   ContentStore::Hold hold(store);
-  TRY(Manifest manifest, load_within(store, digest, bytes_max));
   TRY(fs::path target, named(destination));
   fs::path partial = target.parent_path() / fmt::format(".{}.partial", target.filename().string());
   std::error_code error;
@@ -148,13 +152,20 @@ Status unpack(ContentStore& store, const Digest& digest, const fs::path& destina
   return done;
 }
 
-Status unpack_over(ContentStore& store, const Digest& digest, const fs::path& destination, std::uint64_t bytes_max) {
+Status unpack_over(ContentStore& store, const Manifest& manifest, const fs::path& destination,
+                   std::uint64_t bytes_max) {
+  TRY_STATUS(check_room(manifest, bytes_max));
   ContentStore::Hold hold(store);
-  TRY(Manifest manifest, load_within(store, digest, bytes_max));
   std::error_code error;
   fs::create_directories(destination, error);
   if (error) return fail(code_of_errno(error.value()), "cannot make {}: {}", destination.string(), error.message());
   return write_below(store, manifest, destination, true);
+}
+
+std::uint64_t room_at(const fs::path& directory) {
+  std::error_code error;
+  fs::space_info space = fs::space(directory, error);
+  return error ? 0 : space.available;
 }
 
 }  // namespace abacus
