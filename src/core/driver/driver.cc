@@ -1,24 +1,55 @@
 // Soft effects leave after each event; held ones wait for the commit that carries their changes.
 #include "core/driver/driver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
 namespace abacus {
+namespace {
+
+constexpr Duration kFirstPause = milliseconds(100), kLongestPause = seconds(10);
+
+}  // namespace
 
 Status Driver::start(Now now) {
-  node_.reset();
-  TRY(std::vector<Record> records, world_.load());
-  node_ = std::make_unique<Node>(config_, records);
-  node_->start(now, gathering_);
-  release_soft();
-  begin_commit();
+  TRY_STATUS(rebuild());
+  go_on(now);
   return {};
 }
 
+Status Driver::rebuild() {
+  node_.reset();
+  TRY(std::vector<Record> records, world_.load());
+  node_ = std::make_unique<Node>(config_, records);
+  return {};
+}
+
+void Driver::go_on(Now now) {
+  goes_on_at_.reset();
+  node_->start(now, gathering_);
+  if (!contacts_.empty()) node_->handle(ContactsGiven{std::exchange(contacts_, {})}, now, gathering_);
+  release_soft();
+  begin_commit();
+}
+
+void Driver::keep_contacts() {
+  const Overlay& overlay = node_->overlay();
+  contacts_.clear();
+  for (const auto* known : {&overlay.seeds(), &overlay.neighbours(), &overlay.passive_contacts()}) {
+    contacts_.insert(contacts_.end(), known->begin(), known->end());
+  }
+}
+
+std::optional<MonoTime> Driver::next_wake() const {
+  if (!node_) return std::nullopt;
+  return goes_on_at_ ? goes_on_at_ : node_->next_wake();
+}
+
 bool Driver::run(Now now, std::size_t events_max) {
-  if (!node_) return false;
+  if (!node_ || (goes_on_at_ && now.mono < *goes_on_at_)) return false;
+  if (goes_on_at_) go_on(now);
   if (auto wake = node_->next_wake(); wake && *wake <= now.mono) {
     node_->handle(WakeUp{}, now, gathering_);
     ++events_handled_;
@@ -72,8 +103,12 @@ Status Driver::committed(const Status& outcome, Now now) {
     committing_.clear();
     inbox_.clear();
     gathering_ = {};
-    return start(now);
+    keep_contacts();
+    goes_on_at_ =
+        now.mono + std::min(kFirstPause * (std::int64_t{1} << std::min(failed_commits_++, 20u)), kLongestPause);
+    return rebuild();
   }
+  failed_commits_ = 0;
   std::vector<Effect> durable = std::exchange(committing_, {});
   release(durable);
   begin_commit();

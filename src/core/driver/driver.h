@@ -42,19 +42,25 @@ class Driver {
   /// Builds the node from the journal. Errors: those of World::load; the driver is then unusable.
   Status start(Now now);
 
-  /// Queues an event for the next `run`.
-  void post(Event event) { inbox_.push_back(std::move(event)); }
+  /// Queues an event for the next `run`; drops it after a failed commit, until the node goes on.
+  void post(Event event) {
+    if (!goes_on_at_) inbox_.push_back(std::move(event));
+  }
 
   /// Handles up to `events_max` queued events (a due WakeUp first) and what they loop back to the node itself, releases
   /// soft effects, starts a commit if one is due. Returns true if events are left.
   bool run(Now now, std::size_t events_max = 256);
 
   /// The outcome of the commit that is out. After a failure the node is dropped and rebuilt from the journal: nothing
-  /// that was not durable was promised to anybody. Errors: those of `start`.
+  /// that was not durable was promised to anybody. It shows itself at once and goes on after a pause, which doubles
+  /// from failure to failure: a full disk does not fill up the network too. Errors: those of `start`.
   Status committed(const Status& outcome, Now now);
 
   /// When `run` should be called again if nothing is posted.
-  std::optional<MonoTime> next_wake() const { return node_ ? node_->next_wake() : std::nullopt; }
+  std::optional<MonoTime> next_wake() const;
+
+  /// True while nothing is handled, because the last commit failed.
+  bool pausing() const { return goes_on_at_.has_value(); }
 
   /// Null before start and after a failed restart.
   const Node* node() const { return node_.get(); }
@@ -62,6 +68,9 @@ class Driver {
   std::uint64_t commits() const { return commits_; }
 
  private:
+  Status rebuild();
+  void go_on(Now now);
+  void keep_contacts();
   void release_soft();
   void release(std::vector<Effect>& effects);
   void begin_commit();
@@ -73,6 +82,9 @@ class Driver {
   Effects gathering_;               ///< Since the last commit was started.
   std::vector<Effect> committing_;  ///< Held by the commit that is out.
   bool commit_out_ = false;
+  std::optional<MonoTime> goes_on_at_;
+  std::uint32_t failed_commits_ = 0;  ///< In a row.
+  std::vector<Contact> contacts_;     ///< Of the node that was dropped: whom it knew is no promise.
   std::uint64_t events_handled_ = 0;
   std::uint64_t commits_ = 0;
 };

@@ -2,6 +2,7 @@
 // would have carried was never promised.
 #include "core/driver/driver.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -107,11 +108,56 @@ TEST_F(DriverTest, AFailedCommitPromisedNothingAndIsForgotten) {
   world_.pending.reset();
   Status failed = fail(ErrorCode::exhausted, "disk full");
   ASSERT_TRUE(driver_.committed(failed, after(seconds(1))).has_value());
-  finish_commits(after(seconds(1)));
+  EXPECT_TRUE(driver_.node()->buying().jobs(after(seconds(1)), 10).empty());
+  driver_.run(after(seconds(2)));
+  finish_commits(after(seconds(2)));
   EXPECT_EQ(world_.count<Answer>(), 0u);
   EXPECT_EQ(world_.count<Launch>(), 0u);
-  EXPECT_TRUE(driver_.node()->buying().jobs(after(seconds(1)), 10).empty());
   EXPECT_EQ(driver_.node()->epoch(), epoch + 1);
+}
+
+TEST_F(DriverTest, AfterAFailedCommitItStillKnowsWhomToSpeakTo) {
+  Contact friend_of_old;
+  friend_of_old.node.bytes[0] = 9;
+  friend_of_old.endpoint = Endpoint::parse("10.0.0.9:4000").value();
+  driver_.post(ContactsGiven{{friend_of_old}});
+  driver_.post(SubmitJob{7, some_job()});
+  driver_.run(after(seconds(1)));
+  ASSERT_TRUE(world_.commit_is_out());
+  world_.pending.reset();
+  ASSERT_TRUE(driver_.committed(fail(ErrorCode::exhausted, "disk full"), after(seconds(1))).has_value());
+  world_.left.clear();
+  driver_.run(after(seconds(2)));
+  EXPECT_THAT(driver_.node()->overlay().seeds(), testing::ElementsAre(friend_of_old));
+  EXPECT_EQ(world_.count<Send>(), 1u) << "it asks to join";
+}
+
+TEST_F(DriverTest, AfterFailedCommitsItPausesLongerAndLonger) {
+  Now now = after(seconds(1));
+  driver_.post(SubmitJob{7, some_job()});
+  driver_.run(now);
+  Duration last{};
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_TRUE(world_.commit_is_out());
+    world_.pending.reset();
+    ASSERT_TRUE(driver_.committed(fail(ErrorCode::exhausted, "disk full"), now).has_value());
+    world_.left.clear();
+    EXPECT_TRUE(driver_.pausing());
+    driver_.post(SubmitJob{8, some_job()});
+    EXPECT_FALSE(driver_.run(now));
+    EXPECT_TRUE(world_.left.empty()) << "nothing leaves while it pauses";
+    ASSERT_TRUE(driver_.next_wake().has_value());
+    Duration pause = *driver_.next_wake() - now.mono;
+    EXPECT_GT(pause, Duration{});
+    EXPECT_TRUE(pause > last || pause == seconds(10)) << to_string(pause);
+    last = pause;
+    now = {now.mono + pause, now.wall + pause};
+    driver_.run(now);
+    EXPECT_FALSE(driver_.pausing());
+  }
+  EXPECT_EQ(last, seconds(10));
+  finish_commits(now);
+  EXPECT_TRUE(driver_.node()->buying().jobs(now, 10).empty()) << "what came during a pause is dropped";
 }
 
 TEST_F(DriverTest, OneCommitIsOutAtATimeAndLaterChangesWait) {

@@ -84,6 +84,7 @@ class Overlay final : public Peers {
   std::vector<PeerView> view(Now now) const;
   const std::vector<Contact>& neighbours() const { return views_.active(); }
   const std::vector<Contact>& passive_contacts() const { return views_.passive(); }
+  const std::vector<Contact>& seeds() const { return views_.seeds(); }
 
  private:
   Contact reachable(const Contact& from) const;

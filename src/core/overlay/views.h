@@ -51,6 +51,7 @@ class Views {
 
   const std::vector<Contact>& active() const { return active_; }
   const std::vector<Contact>& passive() const { return passive_; }
+  const std::vector<Contact>& seeds() const { return seeds_; }
   bool is_neighbour(const NodeId& node) const;
   std::optional<Contact> random_neighbour();
 

@@ -69,6 +69,7 @@ struct Agent::Parts {
   Status start_driver();
   void on_frames(const PeerIdentity& peer, std::vector<Bytes> frames);
   void on_committed(const Status& status);
+  void answer_all(const Error& error);
   Result<Digest> pack_inputs(const std::string& owner, const std::vector<PackSource>& inputs);
   void keep_house();
   void remember_contacts();
@@ -95,6 +96,7 @@ struct Agent::Parts {
   std::size_t submissions_under_way = 0;
   std::uint64_t next_submission = 1;
   RequestId next_request = 1;
+  std::optional<Error> trouble;  ///< Of the last commit, if it failed.
   std::map<RequestId, std::function<void(CommandAnswer)>> waiting;
   std::multimap<JobId, std::shared_ptr<asio::steady_timer>> watchers;
 };
@@ -229,9 +231,19 @@ void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames
   pump->nudge();
 }
 
+/// Whoever waits for an answer was promised nothing, and is told at once.
+void Agent::Parts::answer_all(const Error& error) {
+  for (auto& [request, waiter] : std::exchange(waiting, {})) waiter(error);
+}
+
 void Agent::Parts::on_committed(const Status& status) {
-  if (!status)
+  if (!status) {
     options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
+    trouble = status.error().in("the agent cannot write its journal, and takes nothing on");
+    answer_all(*trouble);
+  } else {
+    trouble.reset();
+  }
   Status outcome = driver->committed(status, read_clocks());
   if (outcome) return pump->nudge();
   options.log->critical("the journal cannot be read: {}", outcome.error().message);
@@ -313,6 +325,7 @@ void Agent::end_all_work() {
 
 template <class Answered>
 asio::awaitable<Result<Answered>> Agent::command(std::function<Event(RequestId)> make, Duration patience) {
+  if (parts_->driver->pausing()) co_return fail(*parts_->trouble);
   RequestId request = parts_->next_request++;
   asio::steady_timer timer(parts_->io, chrono_of(patience));
   std::optional<CommandAnswer> answer;
