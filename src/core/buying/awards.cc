@@ -162,8 +162,10 @@ void on_accept(Turn& t, const Contact& from, const TraceContext& trace, const Ac
   std::uint32_t slots = std::clamp(accept.slots, 1u, lease->slots_awarded);
   bool changed = slots != lease->record.slots || time != asked_for || job->at_most_once();
   lease->record.slots = slots;
-  lease->record.opened_at = lease->record.price_since = t.now.wall;
+  lease->record.opened_at = t.now.wall;
   lease->record.until = t.now.wall + time;
+  // The seller counts from the award that reached it first. A job with a budget pays from here: that was committed.
+  if (job->spec().budget) lease->record.price_since = t.now.wall;
   if (changed) t.fx.put(lease->record);
   t.note(*job, line_of(*lease, *awarded, NegotiationStep::accepted));
   go_live(t, *job, *lease);
