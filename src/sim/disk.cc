@@ -12,11 +12,11 @@ void Disk::begin(std::vector<JournalChange> changes) {
 
 void Disk::finish() {
   for (JournalChange& change : pending_) {
-    std::pair<std::uint16_t, Bytes> name{change.kind, std::move(change.key)};
+    auto& kind = rows_[change.kind];
     if (change.value) {
-      rows_.insert_or_assign(std::move(name), std::move(*change.value));
+      kind.insert_or_assign(std::move(change.key), std::move(*change.value));
     } else {
-      rows_.erase(name);
+      kind.erase(change.key);
     }
   }
   pending_.clear();
@@ -24,10 +24,11 @@ void Disk::finish() {
 
 Result<std::vector<Record>> Disk::load() const {
   std::vector<Record> records;
-  records.reserve(rows_.size());
-  for (const auto& [name, value] : rows_) {
-    TRY(Record record, decode_record(name.first, value));
-    records.push_back(std::move(record));
+  for (const auto& [kind, rows] : rows_) {
+    for (const auto& [key, value] : rows) {
+      TRY(Record record, decode_record(kind, value));
+      records.push_back(std::move(record));
+    }
   }
   return records;
 }

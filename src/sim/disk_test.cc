@@ -18,7 +18,7 @@ TEST(Disk, LosesWhatWasNotCommitted) {
   disk.begin({put_change(job(1))});
   disk.finish();
   disk.begin({put_change(job(2)), erase_change<JobRecord>(job(1).job)});
-  disk.crash();
+  disk.roll_back();
   auto records = disk.load();
   ASSERT_TRUE(records.has_value());
   ASSERT_EQ(records->size(), 1u);

@@ -10,10 +10,12 @@ namespace {
 
 constexpr Duration kSignTime = microseconds(60);
 constexpr Duration kCheckTime = microseconds(100);
+constexpr Duration kPoolBusy = seconds(3);
 constexpr Duration kSpawnTime = microseconds(600);
 constexpr Duration kReapTime = microseconds(300);
 constexpr Duration kTransferTime = milliseconds(2);
 constexpr Duration kTransferTimeout = seconds(10);
+constexpr Duration kLateAdoption = seconds(5);
 constexpr Duration kWriteBackEvery = seconds(3);
 
 }  // namespace
@@ -28,10 +30,12 @@ Signature tag_of(const NodeId& node, BytesView payload) {
   return tag;
 }
 
+// ---- life -----------------------------------------------------------------------------------------------------------
+
 void Simulation::Host::start() {
   ++life_;
   driver_ = std::make_unique<Driver>(config_, *this);
-  Status started = driver_->start(simulation_.now());
+  Status started = driver_->start(now());
   CHECK_MSG(started.has_value(), started ? "" : started.error().message);
   pump();
 }
@@ -39,7 +43,9 @@ void Simulation::Host::start() {
 void Simulation::Host::crash(bool power_loss) {
   driver_.reset();
   wake_scheduled_.reset();
-  disk_.crash();
+  pump_scheduled_ = commit_waits_ = false;
+  if (strikes(FaultPoint::commit_outlives)) disk_.finish();
+  disk_.roll_back();
   if (power_loss) processes_.power_loss();
 }
 
@@ -48,20 +54,20 @@ void Simulation::Host::post(Event event) {
   driver_->post(std::move(event));
 }
 
-void Simulation::Host::committed() {
-  if (!simulation_.sabotaged(Sabotage::late_disk)) {
-    disk_.finish();
-  } else if (simulation_.now_ - written_back_at_ >= kWriteBackEvery) {
-    written_back_at_ = simulation_.now_;
-    disk_.finish();
-  }
-  Status restarted = driver_->committed(Status{}, simulation_.now());
-  CHECK(restarted.has_value());
-  pump();
+void Simulation::Host::pump() {
+  if (pauses_ > 0 || pump_scheduled_) return;
+  if (slowness_ <= Duration{}) return run_driver();
+  pump_scheduled_ = true;
+  simulation_.schedule(slowness_, PumpDue{index_, life_});
 }
 
-void Simulation::Host::pump() {
-  while (driver_->run(simulation_.now())) {
+void Simulation::Host::pump_due() {
+  pump_scheduled_ = false;
+  if (pauses_ == 0) run_driver();
+}
+
+void Simulation::Host::run_driver() {
+  while (driver_->run(now())) {
   }
   std::optional<MonoTime> wake = driver_->next_wake();
   if (!wake || (wake_scheduled_ && *wake_scheduled_ <= *wake)) return;
@@ -76,22 +82,17 @@ void Simulation::Host::wake_due() {
   pump();
 }
 
-void Simulation::Host::award_twice(const Effect& effect) {
-  const auto* send = std::get_if<Send>(&effect);
-  const auto* award = send == nullptr ? nullptr : std::get_if<Award>(&send->message);
-  if (award == nullptr) return;
-  Award twin = *award;
-  twin.lease.bytes[0] ^= 0xff;
-  Effect again = Send{send->to, send->trace, std::move(twin)};
-  for (Checker* checker : simulation_.checkers_) checker->on_effect(simulation_, index_, again);
-  act(std::get<Send>(again));
+void Simulation::Host::resume() {
+  if (--pauses_ > 0 || !up()) return;
+  if (commit_waits_) committed();
+  pump();
 }
 
-void Simulation::Host::carry_out(Effect effect) {
-  if (simulation_.sabotaged(Sabotage::twin_awards)) award_twice(effect);
-  for (Checker* checker : simulation_.checkers_) checker->on_effect(simulation_, index_, effect);
-  std::visit([&](const auto& e) { act(e); }, effect);
+void Simulation::Host::later(Duration after, Event event) {
+  simulation_.schedule(after, Post{index_, life_, std::make_shared<const Event>(std::move(event))});
 }
+
+// ---- disk -----------------------------------------------------------------------------------------------------------
 
 void Simulation::Host::commit(std::vector<JournalChange> changes) {
   if (simulation_.sabotaged(Sabotage::drop_jobs)) {
@@ -100,11 +101,38 @@ void Simulation::Host::commit(std::vector<JournalChange> changes) {
     });
   }
   disk_.begin(std::move(changes));
-  simulation_.schedule(simulation_.config_.commit_latency, Committed{index_, life_});
+  simulation_.schedule(simulation_.plan_.commit_latency + disk_slowness_, Committed{index_, life_});
 }
 
-void Simulation::Host::later(Duration after, Event event) {
-  simulation_.schedule(after, Post{index_, life_, std::make_shared<const Event>(std::move(event))});
+void Simulation::Host::committed() {
+  commit_waits_ = pauses_ > 0;
+  if (commit_waits_) return;
+  Status outcome;
+  if (disk_full_ > 0) outcome = fail(ErrorCode::exhausted, "the disk is full");
+  if (strikes(FaultPoint::commit_fails)) outcome = fail(ErrorCode::unavailable, "the disk did not take it");
+  if (!outcome) {
+    for (Checker* checker : simulation_.checkers_) checker->on_rollback(simulation_, index_);
+    disk_.roll_back();
+  } else if (!simulation_.sabotaged(Sabotage::late_disk)) {
+    disk_.finish();
+  } else if (simulation_.now_ - written_back_at_ >= kWriteBackEvery) {
+    written_back_at_ = simulation_.now_;
+    disk_.finish();
+  }
+  Status restarted = driver_->committed(outcome, now());
+  CHECK(restarted.has_value());
+  pump();
+}
+
+// ---- effects --------------------------------------------------------------------------------------------------------
+
+void Simulation::Host::show_and_act(const Effect& effect) {
+  for (Checker* checker : simulation_.checkers_) checker->on_effect(simulation_, index_, effect);
+  std::visit([&](const auto& e) { act(e); }, effect);
+}
+
+void Simulation::Host::carry_out(Effect effect) {
+  if (simulation_.sabotage_.empty() || tamper(effect)) show_and_act(effect);
 }
 
 void Simulation::Host::act(const SignOffer& sign) {
@@ -112,7 +140,7 @@ void Simulation::Host::act(const SignOffer& sign) {
   Signature tag = tag_of(config_.self.node, payload);
   auto offer = make_signed_offer(std::move(payload), tag);
   CHECK_MSG(offer.has_value(), offer ? "" : offer.error().message);
-  later(kSignTime, OfferSigned{*offer});
+  later(strikes(FaultPoint::signature_is_late) ? kPoolBusy : kSignTime, OfferSigned{*offer});
 }
 
 void Simulation::Host::act(const CheckOffers& check) {
@@ -120,42 +148,80 @@ void Simulation::Host::act(const CheckOffers& check) {
   for (const OfferRef& offer : check.offers) {
     if (tag_of(offer->offer.contact.node, offer->payload) == offer->signature) checked.offers.push_back(offer);
   }
-  later(kCheckTime, std::move(checked));
+  later(strikes(FaultPoint::signature_is_late) ? kPoolBusy : kCheckTime, std::move(checked));
+}
+
+void Simulation::Host::act(const AdoptRuns&) {
+  adopted_ = false;
+  bool late = strikes(FaultPoint::adoption_is_late);
+  simulation_.schedule(late ? kLateAdoption : Duration{}, AdoptionDue{index_, life_});
+}
+
+void Simulation::Host::adoption_due() {
+  adopted_ = true;
+  post(processes_.inventory());
+  pump();
 }
 
 bool Simulation::Host::reachable(const Contact& other) const {
   std::optional<NodeIndex> to = simulation_.index_of(other.node);
-  return to && simulation_.node(*to) != nullptr && !simulation_.network_.separated(index_, *to);
+  return to && simulation_.node(*to) != nullptr && !simulation_.network_.cut(index_, *to, simulation_.now_) &&
+         !simulation_.network_.cut(*to, index_, simulation_.now_);
 }
 
 void Simulation::Host::act(const StageInputs& stage) {
-  bool ok = reachable(stage.from);
+  bool ok = reachable(stage.from) && !strikes(FaultPoint::staging_fails);
   later(ok ? kTransferTime : kTransferTimeout,
         InputsStaged{stage.lease, stage.attempt, ok ? "" : "the buyer cannot be reached for the inputs"});
 }
 
 void Simulation::Host::act(const FetchOutputs& fetch) {
-  bool ok = reachable(fetch.from);
+  bool ok = reachable(fetch.from) && !strikes(FaultPoint::fetching_fails);
   later(ok ? kTransferTime : kTransferTimeout,
         OutputsFetched{fetch.attempt, ok ? "" : "the seller cannot be reached for the outputs"});
 }
 
 void Simulation::Host::act(const Launch& launch) {
-  const SimProcess* process = processes_.launch(launch, simulation_.now());
+  if (strikes(FaultPoint::launch_fails)) {
+    TaskEnd end;
+    end.kind = EndKind::failed_to_start;
+    end.message = "no such program";
+    end.started_at = end.ended_at = now().wall;
+    return later(kSpawnTime, ProcessEnded{launch.lease, launch.attempt, std::move(end)});
+  }
+  Mood mood;
+  mood.hangs = launch.work.time_limit > Duration{} && strikes(FaultPoint::process_hangs);
+  mood.deaf = strikes(FaultPoint::process_is_deaf);
+  const SimProcess* process =
+      processes_.launch(launch, mood, life_, {now().mono + kSpawnTime, now().wall + kSpawnTime});
   if (process == nullptr) return;
-  later(kSpawnTime, ProcessStarted{launch.lease, launch.attempt, process->started_at});
-  simulation_.schedule(process->ends_at - simulation_.now_ + kSpawnTime,
-                       ProcessDue{index_, launch.lease, launch.attempt, process->generation});
+  later(kSpawnTime, ProcessStarted{launch.lease, launch.attempt, process->started_wall});
+  expect_end(*process);
+  if (!strikes(FaultPoint::shim_dies)) return;
+  simulation_.schedule((process->ends_at - simulation_.now_) / 2, ShimDies{index_, launch.lease});
+}
+
+void Simulation::Host::expect_end(const SimProcess& process) {
+  simulation_.schedule(process.ends_at - simulation_.now_,
+                       ProcessDue{index_, process.launch.lease, process.launch.attempt, process.generation});
 }
 
 void Simulation::Host::process_due(const ProcessDue& due) {
-  const SimProcess* process = processes_.finish(due.lease, due.attempt, due.generation, simulation_.now().wall);
-  if (process != nullptr && up()) later(kReapTime, ProcessEnded{due.lease, due.attempt, *process->end});
+  const SimProcess* process = processes_.finish(due.lease, due.attempt, due.generation, now().wall);
+  bool told = process != nullptr && up() && (adopted_ || process->agent_life == life_);
+  if (told) later(kReapTime, ProcessEnded{due.lease, due.attempt, *process->end});
 }
 
 void Simulation::Host::act(const InterruptProcess& interrupt) {
-  const SimProcess* process = processes_.interrupt(interrupt.lease, interrupt.attempt, simulation_.now().wall);
-  if (process != nullptr) later(kReapTime, ProcessEnded{interrupt.lease, interrupt.attempt, *process->end});
+  const SimProcess* process =
+      processes_.interrupt(interrupt.lease, interrupt.attempt, interrupt.grace, simulation_.now_);
+  if (process != nullptr) expect_end(*process);
+}
+
+void Simulation::Host::shim_dies(const LeaseId& lease) {
+  std::optional<std::uint64_t> started_in = processes_.shim_died(lease);
+  bool told = started_in && up() && (adopted_ || *started_in == life_);
+  if (told) later(kReapTime, LeaseProcessLost{lease, "killed by a fault"});
 }
 
 }  // namespace abacus::sim

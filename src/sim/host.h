@@ -1,4 +1,4 @@
-// One simulated machine: a driver with the shipped node, its disk and its processes.
+// One simulated machine: a driver with the shipped node, its disk, its clock and its processes.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,42 @@ namespace abacus::sim {
 /// The world of one driver. Owned by its simulation, which it calls for everything that takes time.
 class Simulation::Host final : public World {
  public:
-  Host(Simulation& simulation, NodeIndex index, NodeConfig config, std::uint32_t region)
-      : simulation_(simulation), index_(index), config_(std::move(config)), region_(region) {}
+  Host(Simulation& simulation, NodeIndex index, NodeConfig config, Duration clock_offset)
+      : simulation_(simulation), index_(index), config_(std::move(config)), clock_offset_(clock_offset) {}
 
   void start();
   /// The agent stops between two instructions; `power_loss` takes the processes too.
   void crash(bool power_loss);
   void post(Event event);
-  void committed();
-  void process_due(const ProcessDue& due);
-  /// A scheduled Wake has come; those that a nearer one has overtaken are stale.
-  void wake_due();
+  /// Lets the driver handle what is queued, and makes sure it is woken in time; not now if it stands still or is slow.
+  void pump();
   /// Lets an event happen to this node after a while, unless it crashes before.
   void later(Duration after, Event event);
-  /// Lets the driver handle what is queued, and makes sure it is woken in time.
-  void pump();
+
+  // What was scheduled comes due.
+  void committed();
+  void process_due(const ProcessDue& due);
+  void shim_dies(const LeaseId& lease);
+  void wake_due();  ///< A Wake that a nearer one has overtaken is stale.
+  void pump_due();
+  void adoption_due();
+
+  // Faults.
+  void pause() { ++pauses_; }
+  void resume();
+  void slow_down(Duration by) { slowness_ += by; }
+  void step_clock(Duration by) { clock_offset_ += by; }
+  void fill_disk() { ++disk_full_; }
+  void empty_disk() { --disk_full_; }
+  void slow_disk(Duration by) { disk_slowness_ += by; }
 
   bool up() const { return driver_ != nullptr; }
   std::uint64_t life() const { return life_; }
+  Now now() const { return {simulation_.now_, simulation_.now().wall + clock_offset_}; }
   const Driver* driver() const { return driver_.get(); }
   const NodeConfig& config() const { return config_; }
   const Disk& disk() const { return disk_; }
   const Processes& processes() const { return processes_; }
-  std::uint32_t region() const { return region_; }
 
   void carry_out(Effect effect) override;
   void commit(std::vector<JournalChange> changes) override;
@@ -46,7 +59,7 @@ class Simulation::Host final : public World {
   void act(const KeepConnections&) {}
   void act(const SignOffer& sign);
   void act(const CheckOffers& check);
-  void act(const AdoptRuns&) { later(Duration{}, processes_.inventory()); }
+  void act(const AdoptRuns&);
   void act(const OpenLease& open) { processes_.open(open.lease); }
   void act(const ExtendLease&) {}
   void act(const CloseLease& close) { processes_.close(close.lease); }
@@ -60,19 +73,29 @@ class Simulation::Host final : public World {
   void act(const JobChanged&) {}
   void act(const Log&) {}
 
+  void run_driver();
+  bool strikes(FaultPoint point) { return simulation_.points_.strikes(point); }
   bool reachable(const Contact& other) const;
-  void award_twice(const Effect& effect);
+  void expect_end(const SimProcess& process);
+  /// Changes, repeats or swallows what leaves the machine, as the sabotage says. False: swallowed.
+  bool tamper(Effect& effect);
+  void award_twice(const Send& send, const Award& award);
+  void show_and_act(const Effect& effect);
 
   Simulation& simulation_;
   NodeIndex index_;
   NodeConfig config_;
-  std::uint32_t region_;
   std::uint64_t life_ = 0;  ///< Counts starts: what was scheduled in an earlier life does not reach a later one.
   std::unique_ptr<Driver> driver_;
   std::optional<MonoTime> wake_scheduled_;
+  bool pump_scheduled_ = false;
+  bool commit_waits_ = false;  ///< It is through, but the agent stands still.
+  bool adopted_ = false;  ///< The agent knows what runs; until then it is not told of ends of what it did not start.
   Disk disk_;
   MonoTime written_back_at_;  ///< For Sabotage::late_disk.
   Processes processes_;
+  Duration clock_offset_, slowness_, disk_slowness_;
+  int pauses_ = 0, disk_full_ = 0;  ///< How many faults hold at once.
 };
 
 /// The simulator's stand-in for a signature: a checksum over node and payload. Anybody could forge it, nobody does

@@ -7,11 +7,11 @@
 
 #include "core/model/effects.h"
 #include "core/model/event.h"
+#include "sim/faults.h"
 
 namespace abacus::sim {
 
 class Simulation;
-using NodeIndex = std::uint32_t;
 
 /// One violated invariant, in one sentence.
 struct Violation {
@@ -32,6 +32,10 @@ class Checker {
   virtual void on_event(const Simulation&, NodeIndex, const Event&) {}
   /// The agent of `node` stopped without warning; its processes run on unless `power_loss`.
   virtual void on_crash(const Simulation&, NodeIndex, bool) {}
+  /// A commit of `node` failed: it went back to what is durable, as after a crash.
+  virtual void on_rollback(const Simulation&, NodeIndex) {}
+  /// Another second of virtual time has passed.
+  virtual void on_second(const Simulation&) {}
   /// The simulation is over and had time to settle after the last fault.
   virtual void at_end(const Simulation&) {}
 

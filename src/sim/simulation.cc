@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kSeedContacts = 3;
 constexpr Duration kRefusedAfter = milliseconds(1);
+constexpr Duration kRestTime = minutes(3);  ///< Twice the longest pause between repetitions of receipts, and more.
 
 Capacity doubled(Capacity capacity) {
   capacity.cpu_milli *= 2;
@@ -21,20 +22,46 @@ Capacity doubled(Capacity capacity) {
   return capacity;
 }
 
+std::vector<std::string> regions_of(const Plan& plan) {
+  std::vector<std::string> regions;
+  for (const NodeSetup& node : plan.nodes) regions.push_back(node.region);
+  return regions;
+}
+
 }  // namespace
 
 void Checker::violated(const Simulation& simulation, std::string what) {
   violations_.push_back({name(), simulation.now().mono, std::move(what)});
 }
 
-Simulation::Simulation(SimulationConfig config)
-    : config_(std::move(config)), prng_(config_.seed), network_(config_.network, Prng(prng_.next())) {
+void Misfortunes::add(const Misfortunes& other) {
+  for (const auto& [kind, count] : other.faults) faults[kind] += count;
+  for (const auto& [point, count] : other.points) points[point] += count;
+  messages_lost += other.messages_lost;
+  messages_repeated += other.messages_repeated;
+}
+
+// ---- making ---------------------------------------------------------------------------------------------------------
+
+Simulation::Simulation(Plan plan, Sabotages sabotage)
+    : plan_(std::move(plan)),
+      sabotage_(std::move(sabotage)),
+      prng_(plan_.seed),
+      network_(plan_.network, regions_of(plan_), Prng(prng_.next())),
+      points_(plan_.chances, Prng(prng_.next())) {
+  Status valid = validate(plan_);
+  CHECK_MSG(valid.has_value(), valid ? "" : valid.error().message);
+  make_hosts();
+  schedule_plan();
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::make_hosts() {
   OrgId organisation;
   prng_.fill(organisation.bytes);
-  for (NodeIndex i = 0; i < config_.nodes.size(); ++i) {
-    const NodeSetup& setup = config_.nodes[i];
-    std::uint32_t region =
-        regions_.try_emplace(setup.region, static_cast<std::uint32_t>(regions_.size())).first->second;
+  for (NodeIndex i = 0; i < plan_.nodes.size(); ++i) {
+    const NodeSetup& setup = plan_.nodes[i];
     NodeConfig node;
     prng_.fill(node.self.node.bytes);
     node.self.endpoint.address[15] = 1;
@@ -44,25 +71,29 @@ Simulation::Simulation(SimulationConfig config)
     node.capacity = sabotaged(Sabotage::oversold) ? doubled(setup.capacity) : setup.capacity;
     node.pricing = setup.pricing;
     node.seed = prng_.next();
-    node.overlay = config_.overlay;
-    node.selling = config_.selling;
-    node.buying = config_.buying;
+    node.overlay = plan_.overlay;
+    node.selling = plan_.selling;
+    node.buying = plan_.buying;
     index_.emplace(node.self.node, i);
-    nodes_.push_back(std::make_unique<Host>(*this, i, std::move(node), region));
+    nodes_.push_back(std::make_unique<Host>(*this, i, std::move(node), setup.clock_offset));
   }
 }
 
-Simulation::~Simulation() = default;
-
-void Simulation::start_node(MonoTime at, NodeIndex node) { agenda_.push(at, StartNode{node}); }
-void Simulation::submit(MonoTime at, NodeIndex node, JobSpec spec) {
-  agenda_.push(at, Submit{node, std::make_shared<const JobSpec>(std::move(spec))});
+void Simulation::schedule_plan() {
+  for (NodeIndex i = 0; i < plan_.nodes.size(); ++i) schedule_at(plan_.nodes[i].starts_at, StartNode{i});
+  for (std::size_t i = 0; i < plan_.jobs.size(); ++i) {
+    schedule_at(plan_.jobs[i].at, Submit{i});
+    if (plan_.jobs[i].cancel_after) schedule_at(plan_.jobs[i].at + *plan_.jobs[i].cancel_after, Cancel{i});
+  }
+  for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
+    schedule_at(plan_.faults[i].at, FaultBegins{i});
+    schedule_at(plan_.faults[i].at + plan_.faults[i].lasts, FaultEnds{i});
+  }
+  schedule_at(plan_.calm_at, Calm{});
+  schedule_at(seconds(1), Second{});
 }
-void Simulation::cancel(MonoTime at, NodeIndex node, std::size_t job) { agenda_.push(at, Cancel{node, job}); }
-void Simulation::crash(MonoTime at, NodeIndex node, bool power_loss) { agenda_.push(at, Crash{node, power_loss}); }
-void Simulation::partition(MonoTime at, std::set<NodeIndex> side) { agenda_.push(at, Partition{std::move(side)}); }
-void Simulation::heal(MonoTime at) { agenda_.push(at, Heal{}); }
-void Simulation::calm(MonoTime at) { agenda_.push(at, Calm{}); }
+
+// ---- running --------------------------------------------------------------------------------------------------------
 
 void Simulation::step() {
   auto entry = agenda_.pop();
@@ -76,21 +107,55 @@ void Simulation::run_until(MonoTime until) {
   now_ = until;
 }
 
-bool Simulation::run_until_settled(MonoTime until) {
-  constexpr int kStepsBetweenLooks = 4'096;
-  while (!agenda_.empty() && agenda_.next_at() <= until) {
-    for (int i = 0; i < kStepsBetweenLooks && !agenda_.empty() && agenda_.next_at() <= until; ++i) step();
-    if (all_ended()) return true;
-  }
-  return all_ended();
-}
-
-void Simulation::finish() {
+void Simulation::run() {
+  MonoTime calm = MonoTime{} + plan_.calm_at;
+  for (const PlannedJob& job : plan_.jobs) calm = std::max(calm, MonoTime{} + job.at + seconds(1));
+  run_until(calm);
+  while (now_ < calm + plan_.settle_within && !all_ended()) run_until(now_ + seconds(1));
+  if (all_ended()) run_until(now_ + kRestTime);
   for (Checker* checker : checkers_) checker->at_end(*this);
 }
 
-void Simulation::happen(StartNode& start) {
-  Host& host = *nodes_[start.node];
+template <class Due>
+Simulation::Host* Simulation::alive(const Due& due) {
+  Host& host = *nodes_[due.node];
+  return host.up() && host.life() == due.life ? &host : nullptr;
+}
+
+void Simulation::happen(Wake& wake) {
+  if (Host* host = alive(wake)) host->wake_due();
+}
+
+void Simulation::happen(PumpDue& due) {
+  if (Host* host = alive(due)) host->pump_due();
+}
+
+void Simulation::happen(AdoptionDue& due) {
+  if (Host* host = alive(due)) host->adoption_due();
+}
+
+void Simulation::happen(Committed& committed) {
+  if (Host* host = alive(committed)) host->committed();
+}
+
+void Simulation::happen(Post& post) {
+  Host* host = alive(post);
+  if (host == nullptr) return;
+  host->post(*post.event);
+  host->pump();
+}
+
+void Simulation::happen(ProcessDue& due) { nodes_[due.node]->process_due(due); }
+void Simulation::happen(ShimDies& dies) { nodes_[dies.node]->shim_dies(dies.lease); }
+void Simulation::happen(StartNode& start) { start_agent(start.node); }
+
+void Simulation::happen(Second&) {
+  for (Checker* checker : checkers_) checker->on_second(*this);
+  schedule(seconds(1), Second{});
+}
+
+void Simulation::start_agent(NodeIndex node) {
+  Host& host = *nodes_[node];
   if (host.up()) return;
   host.start();
   ContactsGiven given;
@@ -102,45 +167,71 @@ void Simulation::happen(StartNode& start) {
   host.pump();
 }
 
-void Simulation::happen(Crash& crash) {
-  Host& host = *nodes_[crash.node];
-  if (!host.up()) return;
-  for (Checker* checker : checkers_) checker->on_crash(*this, crash.node, crash.power_loss);
-  ++faults_.crashes;
-  if (crash.power_loss) ++faults_.power_losses;
-  host.crash(crash.power_loss);
+// ---- faults ---------------------------------------------------------------------------------------------------------
+
+void Simulation::happen(FaultBegins& begins) {
+  const Fault& fault = plan_.faults[begins.fault];
+  disturbed_at_ = now_;
+  ++faults_hold_;
+  bool struck = is_of_links(fault.kind);
+  if (struck) network_.begin(begins.fault, fault);
+  for (NodeIndex node : fault.nodes) struck |= strike(fault, node);
+  if (struck) ++misfortunes_.faults[fault.kind];
 }
 
-void Simulation::happen(Partition& partition) {
-  ++faults_.partitions;
-  network_.partition(std::move(partition.side));
+void Simulation::happen(FaultEnds& ends) {
+  const Fault& fault = plan_.faults[ends.fault];
+  disturbed_at_ = now_;
+  --faults_hold_;
+  network_.end(ends.fault);
+  for (NodeIndex node : fault.nodes) undo(fault, node);
 }
 
-void Simulation::happen(Wake& wake) {
-  Host& host = *nodes_[wake.node];
-  if (!host.up() || host.life() != wake.life) return;
-  host.wake_due();
+bool Simulation::strike(const Fault& fault, NodeIndex node) {
+  Host& host = *nodes_[node];
+  bool power_loss = fault.kind == FaultKind::power_loss;
+  if (fault.kind == FaultKind::crash || power_loss) {
+    if (!host.up()) return false;
+    for (Checker* checker : checkers_) checker->on_crash(*this, node, power_loss);
+    host.crash(power_loss);
+  }
+  if (fault.kind == FaultKind::pause) host.pause();
+  if (fault.kind == FaultKind::slow) host.slow_down(fault.by);
+  if (fault.kind == FaultKind::clock_step) host.step_clock(fault.by);
+  if (fault.kind == FaultKind::disk_full) host.fill_disk();
+  if (fault.kind == FaultKind::disk_slow) host.slow_disk(fault.by);
+  return true;
 }
 
-void Simulation::happen(Committed& committed) {
-  Host& host = *nodes_[committed.node];
-  if (host.up() && host.life() == committed.life) host.committed();
+void Simulation::undo(const Fault& fault, NodeIndex node) {
+  Host& host = *nodes_[node];
+  if (fault.kind == FaultKind::crash || fault.kind == FaultKind::power_loss) start_agent(node);
+  if (fault.kind == FaultKind::pause) host.resume();
+  if (fault.kind == FaultKind::slow) host.slow_down(Duration{} - fault.by);
+  if (fault.kind == FaultKind::clock_step) host.step_clock(Duration{} - fault.by);
+  if (fault.kind == FaultKind::disk_full) host.empty_disk();
+  if (fault.kind == FaultKind::disk_slow) host.slow_disk(Duration{} - fault.by);
 }
 
-void Simulation::happen(Post& post) {
-  Host& host = *nodes_[post.node];
-  if (!host.up() || host.life() != post.life) return;
-  host.post(*post.event);
-  host.pump();
+void Simulation::happen(Calm&) {
+  disturbed_at_ = now_;
+  network_.calm();
+  points_.calm();
 }
 
-void Simulation::happen(ProcessDue& due) { nodes_[due.node]->process_due(due); }
+Misfortunes Simulation::misfortunes() const {
+  Misfortunes all = misfortunes_;
+  all.points = points_.struck();
+  return all;
+}
+
+// ---- messages -------------------------------------------------------------------------------------------------------
 
 void Simulation::happen(Deliver& deliver) {
   Host& host = *nodes_[deliver.to];
   if (!host.up()) return;
-  if (network_.separated(deliver.from, deliver.to)) {
-    ++faults_.messages_lost;
+  if (network_.cut(deliver.from, deliver.to, now_)) {
+    ++misfortunes_.messages_lost;
     return;
   }
   const NodeConfig& from = nodes_[deliver.from]->config();
@@ -158,17 +249,17 @@ void Simulation::transmit(NodeIndex from, const Send& send) {
   ++messages_sent_;
   std::optional<NodeIndex> to = index_of(send.to.node);
   if (!to) return;
-  if (!nodes_[*to]->up() && !network_.separated(from, *to)) {
+  if (!nodes_[*to]->up() && !network_.cut(from, *to, now_)) {
     nodes_[from]->later(kRefusedAfter, PeerLost{send.to.node, "connection refused"});
     return;
   }
-  auto arrivals = network_.deliveries(from, nodes_[from]->region(), *to, nodes_[*to]->region());
-  if (arrivals.empty()) ++faults_.messages_lost;
-  if (arrivals.size() > 1) ++faults_.messages_repeated;
+  auto arrivals = network_.deliveries(from, *to, now_);
+  if (arrivals.empty()) ++misfortunes_.messages_lost;
+  if (arrivals.size() > 1) ++misfortunes_.messages_repeated;
   if (arrivals.empty()) return;
   Deliver deliver{from, *to, nullptr, nullptr};
   Envelope envelope{send.message, send.trace};
-  if (config_.through_codec) {
+  if (plan_.through_codec) {
     deliver.bytes = std::make_shared<const Bytes>(encode_envelope(envelope));
   } else {
     deliver.envelope = std::make_shared<const Envelope>(std::move(envelope));
@@ -176,38 +267,45 @@ void Simulation::transmit(NodeIndex from, const Send& send) {
   for (Duration after : arrivals) schedule(after, deliver);
 }
 
+// ---- users ----------------------------------------------------------------------------------------------------------
+
 void Simulation::happen(Submit& submit) {
-  Host& host = *nodes_[submit.node];
+  const PlannedJob& job = plan_.jobs[submit.job];
+  Host& host = *nodes_[job.node];
   if (!host.up()) return;
   RequestId request = next_request_++;
-  submissions_.emplace(request, *submit.spec);
-  host.post(SubmitJob{request, *submit.spec});
+  submissions_.emplace(request, submit.job);
+  host.post(SubmitJob{request, job.spec});
   host.pump();
 }
 
 void Simulation::happen(Cancel& cancel) {
-  Host& host = *nodes_[cancel.node];
-  if (!host.up() || cancel.job >= accepted_.size()) return;
-  host.post(CancelJob{next_request_++, accepted_[cancel.job].submitted.job, std::nullopt});
-  host.pump();
+  auto job = std::find_if(accepted_.begin(), accepted_.end(), [&](const auto& a) { return a.planned == cancel.job; });
+  if (job == accepted_.end() || !nodes_[job->custodian]->up()) return;
+  nodes_[job->custodian]->post(CancelJob{next_request_++, job->submitted.job, std::nullopt});
+  nodes_[job->custodian]->pump();
 }
 
 void Simulation::answered(NodeIndex node, const Answer& answer) {
   auto submission = submissions_.find(answer.request);
   if (submission == submissions_.end()) return;
   if (const auto* submitted = std::get_if<JobSubmitted>(&answer.answer)) {
-    accepted_.push_back({node, *submitted, std::move(submission->second)});
+    accepted_.push_back({node, *submitted, submission->second});
   }
   submissions_.erase(submission);
 }
 
+// ---- looking --------------------------------------------------------------------------------------------------------
+
+bool Simulation::has_ended(const AcceptedJob& job) const {
+  const Node* custodian = node(job.custodian);
+  if (custodian == nullptr) return false;
+  auto view = custodian->buying().job(job.submitted.job, now_at(job.custodian));
+  return view && view->ended;
+}
+
 bool Simulation::all_ended() const {
-  return std::all_of(accepted_.begin(), accepted_.end(), [&](const AcceptedJob& job) {
-    const Node* custodian = node(job.custodian);
-    if (custodian == nullptr) return false;
-    auto view = custodian->buying().job(job.submitted.job, now());
-    return view && view->ended;
-  });
+  return std::all_of(accepted_.begin(), accepted_.end(), [&](const AcceptedJob& job) { return has_ended(job); });
 }
 
 const Node* Simulation::node(NodeIndex index) const {
@@ -215,7 +313,11 @@ const Node* Simulation::node(NodeIndex index) const {
   return driver == nullptr ? nullptr : driver->node();
 }
 
+Now Simulation::now_at(NodeIndex index) const { return nodes_[index]->now(); }
+
 const Processes& Simulation::processes(NodeIndex index) const { return nodes_[index]->processes(); }
+
+const Disk& Simulation::disk(NodeIndex index) const { return nodes_[index]->disk(); }
 
 const NodeId& Simulation::id_of(NodeIndex index) const { return nodes_[index]->config().self.node; }
 
@@ -239,9 +341,11 @@ std::uint64_t Simulation::state_hash() const {
     for (std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3;
   };
   for (const auto& host : nodes_) {
-    for (const auto& [name, value] : host->disk().rows()) {
-      mix(name.second);
-      mix(value);
+    for (const auto& [kind, rows] : host->disk().rows()) {
+      for (const auto& [key, value] : rows) {
+        mix(key);
+        mix(value);
+      }
     }
     for (const auto& [lease, attempts] : host->processes().leases()) mix(encode(lease));
     if (const Driver* driver = host->driver()) mix(encode(driver->node()->counters()));

@@ -12,80 +12,74 @@
 #include "base/prng.h"
 #include "base/time.h"
 #include "core/driver/driver.h"
-#include "protocol/job.h"
 #include "sim/disk.h"
 #include "sim/event_heap.h"
-#include "sim/faults.h"
+#include "sim/fault_points.h"
 #include "sim/network.h"
 #include "sim/observer.h"
+#include "sim/plan.h"
 #include "sim/processes.h"
 #include "sim/sabotage.h"
 
 namespace abacus::sim {
 
-/// One node as the simulation is to make it.
-struct NodeSetup {
-  std::string region;
-  Capacity capacity;
-  PricingConfig pricing;
-};
-
-struct SimulationConfig {
-  std::uint64_t seed = 1;
-  std::vector<NodeSetup> nodes;
-  NetworkConfig network;
-  Duration commit_latency = microseconds(250);
-  bool through_codec = true;  ///< Encode and decode each message, as a wire would.
-  OverlayConfig overlay;
-  SellingConfig selling;
-  BuyingConfig buying;
-  Sabotages sabotage;  ///< Bugs on purpose; none outside tests of the checkers.
-};
-
 /// A job known to be in custody: its submission was acknowledged.
 struct AcceptedJob {
   NodeIndex custodian = 0;
   JobSubmitted submitted;
-  JobSpec spec;
+  std::size_t planned = 0;  ///< Its place in the plan's list.
 };
 
-/// Deterministic: configuration, seed and schedule decide everything. One thread.
+/// What happened beside the market's own doing.
+struct Misfortunes {
+  std::map<FaultKind, std::uint64_t> faults;   ///< That began and found something to strike.
+  std::map<FaultPoint, std::uint64_t> points;  ///< How often each rare path was taken.
+  std::uint64_t messages_lost = 0;
+  std::uint64_t messages_repeated = 0;
+
+  void add(const Misfortunes& other);
+};
+
+/// Deterministic: the plan decides everything. One thread.
 class Simulation {
  public:
-  explicit Simulation(SimulationConfig config);
+  /// Requires a valid plan.
+  explicit Simulation(Plan plan, Sabotages sabotage = {});
   ~Simulation();
 
   /// Checkers must outlive the simulation.
   void watch(Checker& checker) { checkers_.push_back(&checker); }
 
-  // What is to happen; call before or during the run.
-  void start_node(MonoTime at, NodeIndex node);
-  void submit(MonoTime at, NodeIndex node, JobSpec spec);
-  void cancel(MonoTime at, NodeIndex node, std::size_t accepted_job);
-  void crash(MonoTime at, NodeIndex node, bool power_loss);
-  void partition(MonoTime at, std::set<NodeIndex> side);
-  void heal(MonoTime at);
-  void calm(MonoTime at);
-
   /// Handles everything up to `until`, then sets the clock there.
   void run_until(MonoTime until);
-  /// Runs until every accepted task has ended, or `until`. True if all ended.
-  bool run_until_settled(MonoTime until);
-
-  /// Calls at_end of the checkers.
-  void finish();
+  /// The whole plan: through its faults, on until every accepted task has ended or there is no time left for it, and a
+  /// while after that, so that everything can come to rest. Calls at_end of the checkers.
+  void run();
 
   Now now() const { return {now_, WallTime{kEpochNs + now_.ns}}; }
+  const Plan& plan() const { return plan_; }
   std::size_t size() const { return nodes_.size(); }
   /// Null while the agent is down.
   const Node* node(NodeIndex index) const;
+  /// As the node's own clocks show it.
+  Now now_at(NodeIndex index) const;
   const Processes& processes(NodeIndex index) const;
-  const Capacity& capacity(NodeIndex index) const { return config_.nodes[index].capacity; }
+  /// What is durable at a node.
+  const Disk& disk(NodeIndex index) const;
   std::optional<NodeIndex> index_of(const NodeId& id) const;
   const NodeId& id_of(NodeIndex index) const;
   const std::vector<AcceptedJob>& accepted() const { return accepted_; }
+  /// Whether the custodian is up and says so.
+  bool has_ended(const AcceptedJob& job) const;
+  bool all_ended() const;
+  /// True if a message from one to the other could arrive now.
+  bool connected(NodeIndex from, NodeIndex to) const { return !network_.cut(from, to, now_); }
+  /// When the last fault began or ended, and how many hold now.
+  MonoTime disturbed_at() const { return disturbed_at_; }
+  std::size_t faults_hold() const { return faults_hold_; }
   std::uint64_t events_handled() const { return events_handled_; }
-  const FaultCounts& faults() const { return faults_; }
+  std::uint64_t messages_sent() const { return messages_sent_; }
+  Misfortunes misfortunes() const;
   std::vector<Violation> violations() const;
 
   /// A digest of all disks, processes and counters: equal for equal histories.
@@ -103,7 +97,16 @@ class Simulation {
     std::uint64_t life;
     std::shared_ptr<const Event> event;
   };
+  /// Due at one host, unless its agent has another life by then.
   struct Wake {
+    NodeIndex node;
+    std::uint64_t life;
+  };
+  struct PumpDue {
+    NodeIndex node;
+    std::uint64_t life;
+  };
+  struct AdoptionDue {
     NodeIndex node;
     std::uint64_t life;
   };
@@ -117,66 +120,83 @@ class Simulation {
     AttemptId attempt;
     std::uint64_t generation;
   };
+  struct ShimDies {
+    NodeIndex node;
+    LeaseId lease;
+  };
   struct StartNode {
     NodeIndex node;
   };
-  struct Crash {
-    NodeIndex node;
-    bool power_loss;
-  };
   struct Submit {
-    NodeIndex node;
-    std::shared_ptr<const JobSpec> spec;
-  };
-  struct Cancel {
-    NodeIndex node;
     std::size_t job;
   };
-  struct Partition {
-    std::set<NodeIndex> side;
+  struct Cancel {
+    std::size_t job;
   };
-  struct Heal {};
+  struct FaultBegins {
+    std::size_t fault;
+  };
+  struct FaultEnds {
+    std::size_t fault;
+  };
   struct Calm {};
-  using Happening =
-      std::variant<Deliver, Post, Wake, Committed, ProcessDue, StartNode, Crash, Submit, Cancel, Partition, Heal, Calm>;
+  struct Second {};
+  using Happening = std::variant<Deliver, Post, Wake, PumpDue, AdoptionDue, Committed, ProcessDue, ShimDies, StartNode,
+                                 Submit, Cancel, FaultBegins, FaultEnds, Calm, Second>;
 
   static constexpr std::int64_t kEpochNs = 1'800'000'000'000'000'000;  // Wall time of virtual time zero.
 
+  void make_hosts();
+  void schedule_plan();
   void step();
+
   void happen(Deliver& deliver);
   void happen(Post& post);
   void happen(Wake& wake);
+  void happen(PumpDue& due);
+  void happen(AdoptionDue& due);
   void happen(Committed& committed);
   void happen(ProcessDue& due);
+  void happen(ShimDies& dies);
   void happen(StartNode& start);
-  void happen(Crash& crash);
   void happen(Submit& submit);
   void happen(Cancel& cancel);
-  void happen(Partition& partition);
-  void happen(Heal&) { network_.heal(); }
-  void happen(Calm&) { network_.calm(); }
+  void happen(FaultBegins& begins);
+  void happen(FaultEnds& ends);
+  void happen(Calm&);
+  void happen(Second&);
 
+  /// True if it found something to strike.
+  bool strike(const Fault& fault, NodeIndex node);
+  void undo(const Fault& fault, NodeIndex node);
+  void start_agent(NodeIndex node);
+
+  /// The host that something was scheduled for; null if its agent is another one by now.
+  template <class Due>
+  Host* alive(const Due& due);
   void schedule(Duration after, Happening happening) { agenda_.push(now_ + after, std::move(happening)); }
+  void schedule_at(Duration at, Happening happening) { agenda_.push(MonoTime{} + at, std::move(happening)); }
   void transmit(NodeIndex from, const Send& send);
   void answered(NodeIndex node, const Answer& answer);
-  bool all_ended() const;
-  bool sabotaged(Sabotage how) const { return config_.sabotage.contains(how); }
+  bool sabotaged(Sabotage how) const { return sabotage_.contains(how); }
 
-  SimulationConfig config_;
+  Plan plan_;
+  Sabotages sabotage_;
   Prng prng_;
   Network network_;
+  FaultPoints points_;
   EventHeap<Happening> agenda_;
-  MonoTime now_;
+  MonoTime now_, disturbed_at_;
+  std::size_t faults_hold_ = 0;
   std::vector<std::unique_ptr<Host>> nodes_;
   std::map<NodeId, NodeIndex> index_;
-  std::map<std::string, std::uint32_t> regions_;
   std::vector<Checker*> checkers_;
   std::vector<AcceptedJob> accepted_;
-  std::map<RequestId, JobSpec> submissions_;
+  std::map<RequestId, std::size_t> submissions_;  ///< Under way, with the place of the job in the plan.
   RequestId next_request_ = 1;
   std::uint64_t events_handled_ = 0;
   std::uint64_t messages_sent_ = 0;
-  FaultCounts faults_;
+  Misfortunes misfortunes_;
 };
 
 }  // namespace abacus::sim

@@ -4,47 +4,18 @@
 #include <cstdlib>
 #include <string>
 
-#include "sim/checkers/all.h"
-#include "sim/workloads/random_market.h"
+#include "sim/trial/trial.h"
+#include "sim/workloads/random_plan.h"
 
 namespace abacus::sim {
 namespace {
 
-struct Outcome {
-  std::uint64_t hash = 0;
-  std::size_t jobs_accepted = 0;
-  std::uint64_t events = 0;
-  FaultCounts faults;
-  std::uint64_t placed_again = 0;  ///< Lost attempts, as counted by agents since their last start.
-  bool settled = false;
-  std::vector<Violation> violations;
-};
-
-Outcome run_market(std::uint64_t seed, RandomMarketOptions options) {
-  AllCheckers checkers;
-  RandomMarket market(seed, options);
-  Simulation& simulation = market.simulation();
-  checkers.watch(simulation);
-  Outcome outcome;
-  outcome.settled = market.run(minutes(60));
-  simulation.finish();
-  outcome.violations = simulation.violations();
-  outcome.hash = simulation.state_hash();
-  outcome.jobs_accepted = simulation.accepted().size();
-  outcome.events = simulation.events_handled();
-  outcome.faults = simulation.faults();
-  for (NodeIndex i = 0; i < simulation.size(); ++i) {
-    if (const Node* node = simulation.node(i)) outcome.placed_again += node->counters().tasks_lost;
-  }
-  return outcome;
-}
-
-void expect_clean(std::uint64_t seed, const Outcome& outcome) {
+void expect_clean(std::uint64_t seed, const TrialResult& result) {
   std::string replay = "replay: ABACUS_SEED=" + std::to_string(seed) + " market_seeds_test";
-  EXPECT_TRUE(outcome.settled) << replay;
-  EXPECT_GT(outcome.jobs_accepted, 0u) << replay;
+  EXPECT_TRUE(result.settled) << replay;
+  EXPECT_GT(result.jobs_accepted, 0u) << replay;
   std::size_t shown = 0;
-  for (const Violation& violation : outcome.violations) {
+  for (const Violation& violation : result.violations) {
     ADD_FAILURE() << violation.checker << " at " << violation.at.ns / 1'000'000 << " ms: " << violation.what << "\n"
                   << replay;
     if (++shown == 5) break;
@@ -57,52 +28,55 @@ std::uint64_t environment_number(const char* name, std::uint64_t fallback) {
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
+unsigned long long shown(std::uint64_t count) { return count; }
+
 TEST(MarketSeeds, NoInvariantIsViolated) {
   if (std::uint64_t seed = environment_number("ABACUS_SEED", 0); seed != 0) {
-    return expect_clean(seed, run_market(seed, {}));
+    return expect_clean(seed, run_trial(random_plan(seed, {})));
   }
   std::uint64_t seeds = environment_number("ABACUS_SEEDS", 200), events = 0, jobs = 0;
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) {
-    Outcome outcome = run_market(seed, {});
-    expect_clean(seed, outcome);
-    events += outcome.events;
-    jobs += outcome.jobs_accepted;
+    TrialResult result = run_trial(random_plan(seed, {}));
+    expect_clean(seed, result);
+    events += result.events;
+    jobs += result.jobs_accepted;
   }
-  std::printf("%llu seeds, %llu jobs, %llu events\n", static_cast<unsigned long long>(seeds),
-              static_cast<unsigned long long>(jobs), static_cast<unsigned long long>(events));
+  std::printf("%llu seeds, %llu jobs, %llu events\n", shown(seeds), shown(jobs), shown(events));
 }
 
-/// Without this, a schedule of faults that never strikes would let every other test pass.
-TEST(MarketSeeds, MisfortunesReallyStrike) {
-  constexpr std::uint64_t kSeeds = 10;
-  FaultCounts faults;
+/// Without this, faults that never strike would let every other test pass.
+TEST(MarketSeeds, EveryMisfortuneReallyStrikes) {
+  constexpr std::uint64_t kSeeds = 20;
+  Misfortunes all;
   std::uint64_t placed_again = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    Outcome outcome = run_market(seed, {});
-    faults.add(outcome.faults);
-    placed_again += outcome.placed_again;
+    TrialResult result = run_trial(random_plan(seed, {}));
+    all.add(result.misfortunes);
+    placed_again += result.placed_again;
   }
-  EXPECT_GT(faults.crashes, faults.power_losses);
-  EXPECT_GT(faults.power_losses, 0u);
-  EXPECT_GT(faults.partitions, 0u);
-  EXPECT_GT(faults.messages_lost, 0u);
-  EXPECT_GT(faults.messages_repeated, 0u);
+  EXPECT_GT(all.messages_lost, 0u);
+  EXPECT_GT(all.messages_repeated, 0u);
   EXPECT_GT(placed_again, 0u);
-  auto shown = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
-  std::printf(
-      "%llu seeds: %llu crashes, %llu of them power losses, %llu partitions, %llu messages lost, %llu repeated, "
-      "%llu lost attempts placed again\n",
-      shown(kSeeds), shown(faults.crashes), shown(faults.power_losses), shown(faults.partitions),
-      shown(faults.messages_lost), shown(faults.messages_repeated), shown(placed_again));
+  std::printf("%llu seeds: %llu messages lost, %llu repeated, %llu lost attempts placed again\n", shown(kSeeds),
+              shown(all.messages_lost), shown(all.messages_repeated), shown(placed_again));
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<FaultKind>>([&](auto kind) {
+    EXPECT_GT(all.faults[kind.value], 0u) << kind.name;
+    std::printf("  %s %llu", kind.name, shown(all.faults[kind.value]));
+  });
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<FaultPoint>>([&](auto point) {
+    EXPECT_GT(all.points[point.value], 0u) << point.name;
+    std::printf("  %s %llu", point.name, shown(all.points[point.value]));
+  });
+  std::printf("\n");
 }
 
 TEST(MarketSeeds, TheSameSeedEndsInTheSameState) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    Outcome first = run_market(seed, {}), second = run_market(seed, {});
-    EXPECT_EQ(first.hash, second.hash) << "seed " << seed;
+    TrialResult first = run_trial(random_plan(seed, {})), second = run_trial(random_plan(seed, {}));
+    EXPECT_EQ(first.state_hash, second.state_hash) << "seed " << seed;
     EXPECT_EQ(first.events, second.events) << "seed " << seed;
   }
-  EXPECT_NE(run_market(1, {}).hash, run_market(2, {}).hash);
+  EXPECT_NE(run_trial(random_plan(1, {})).state_hash, run_trial(random_plan(2, {})).state_hash);
 }
 
 }  // namespace

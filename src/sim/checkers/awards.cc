@@ -6,6 +6,15 @@
 #include "sim/simulation.h"
 
 namespace abacus::sim {
+namespace {
+
+/// True if the buyer would know of it after a crash.
+bool remembers(const Disk& disk, const AttemptId& attempt, const LeaseId& lease) {
+  std::optional<TaskRecord> task = disk.read<TaskRecord>(attempt.task);
+  return task && task->attempt == attempt.number && task->lease == lease;
+}
+
+}  // namespace
 
 void AwardsChecker::assign(const Simulation& simulation, Buyer buyer, const LeaseId& lease,
                            const std::vector<AttemptId>& attempts) {
@@ -19,12 +28,12 @@ void AwardsChecker::assign(const Simulation& simulation, Buyer buyer, const Leas
 }
 
 void AwardsChecker::launched(const Simulation& simulation, const Launch& launch) {
-  std::optional<NodeIndex> buyer = simulation.index_of(launch.buyer);
-  if (!buyer) return;
-  auto [first, fresh] = launched_.try_emplace(launch.attempt, launch.lease, *buyer);
-  if (fresh || first->second.first == launch.lease) return;
+  if (std::optional<NodeIndex> buyer = simulation.index_of(launch.buyer)) buyers_[launch.lease] = *buyer;
+  if (forgotten_.contains({launch.attempt, launch.lease})) return;
+  auto [first, fresh] = launched_.try_emplace(launch.attempt, launch.lease);
+  if (fresh || first->second == launch.lease) return;
   violated(simulation, fmt::format("attempt {} is started in lease {} and in lease {}", launch.attempt.to_string(),
-                                   first->second.first.short_string(), launch.lease.short_string()));
+                                   first->second.short_string(), launch.lease.short_string()));
 }
 
 void AwardsChecker::on_effect(const Simulation& simulation, NodeIndex node, const Effect& effect) {
@@ -45,14 +54,18 @@ void AwardsChecker::on_event(const Simulation&, NodeIndex node, const Event& eve
   std::erase_if(live_, [&](const auto& entry) { return entry.second == refuse->lease; });
 }
 
-void AwardsChecker::on_crash(const Simulation&, NodeIndex node, bool) {
-  // A soft award that was not durable is unknown to the restarted buyer, which may use the number again; the custodian
-  // then takes the first end.
-  std::erase_if(live_, [&](const auto& entry) {
-    auto buyer = buyers_.find(entry.second);
-    return buyer != buyers_.end() && buyer->second == node;
+void AwardsChecker::forget_awards_of(const Simulation& simulation, Buyer buyer) {
+  forget(simulation, buyer, live_);
+  forget(simulation, buyer, launched_);
+}
+
+void AwardsChecker::forget(const Simulation& simulation, Buyer buyer, std::map<AttemptId, LeaseId>& among) {
+  std::erase_if(among, [&](const auto& entry) {
+    const auto& [attempt, lease] = entry;
+    if (buyers_[lease] != buyer || remembers(simulation.disk(buyer), attempt, lease)) return false;
+    forgotten_.insert(entry);
+    return true;
   });
-  std::erase_if(launched_, [&](const auto& entry) { return entry.second.second == node; });
 }
 
 }  // namespace abacus::sim

@@ -13,7 +13,7 @@ void SlotsChecker::on_effect(const Simulation& simulation, NodeIndex node, const
 }
 
 void SlotsChecker::check_launch(const Simulation& simulation, NodeIndex node, const Launch& launch) {
-  Capacity free = simulation.capacity(node);
+  Capacity free = simulation.plan().nodes[node].capacity;
   std::uint32_t in_lease = 1;
   bool known = false;
   auto occupy = [&](const Launch& running) {

@@ -7,7 +7,7 @@
 
 namespace abacus::sim {
 
-/// Every task of every acknowledged job has an end when the simulation is over.
+/// Every acknowledged job is with its custodian, with all its tasks, when the simulation is over.
 class NoTaskLostChecker final : public Checker {
  public:
   std::string name() const override { return "no accepted task lost"; }

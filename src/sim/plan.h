@@ -1,0 +1,55 @@
+// Everything that is to happen in a simulation, as data: nodes, network, work, misfortunes. With the seed it decides
+// all.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/node_config.h"
+#include "protocol/job.h"
+#include "sim/faults.h"
+#include "sim/network.h"
+
+namespace abacus::sim {
+
+/// One machine as the simulation is to make it.
+struct NodeSetup {
+  std::string region;
+  Capacity capacity;
+  PricingConfig pricing;
+  Duration clock_offset;  ///< Of its wall clock from the true one.
+  Duration starts_at;
+};
+
+/// A job that a user hands in at a node. Lost if the agent is down at that moment, as for a real user.
+struct PlannedJob {
+  Duration at;
+  NodeIndex node = 0;
+  JobSpec spec;
+  std::optional<Duration> cancel_after;
+};
+
+struct Plan {
+  std::uint64_t seed = 1;
+  std::vector<NodeSetup> nodes;
+  NetworkConfig network;
+  Duration commit_latency = microseconds(250);
+  OverlayConfig overlay;
+  SellingConfig selling;
+  BuyingConfig buying;
+  std::vector<PlannedJob> jobs;
+  std::vector<Fault> faults;
+  std::vector<FaultChance> chances;
+  Duration calm_at;           ///< From then on nothing is lost or fails by chance, and no fault lasts.
+  Duration settle_within;     ///< After calm: all work must have ended by then.
+  bool through_codec = true;  ///< Encode and decode each message, as a wire would.
+};
+
+/// Errors: `invalid`, naming the entry: an index without a node, a negative time, a fault that lasts beyond the calm, a
+/// job that no agent would take.
+Status validate(const Plan& plan);
+
+}  // namespace abacus::sim
