@@ -11,7 +11,10 @@ Status Driver::start(Now now) {
   node_.reset();
   TRY(std::vector<Record> records, world_.load());
   node_ = std::make_unique<Node>(config_, records);
-  node_->start(now, gathering_);
+  Effects effects;
+  node_->start(now, effects);
+  if (recorder_ != nullptr) recorder_->started(config_, records, now, effects);
+  gathering_.append(std::move(effects));
   release_soft();
   begin_commit();
   return {};
@@ -20,19 +23,28 @@ Status Driver::start(Now now) {
 bool Driver::run(Now now, std::size_t events_max) {
   if (!node_) return false;
   if (auto wake = node_->next_wake(); wake && *wake <= now.mono) {
-    node_->handle(WakeUp{}, now, gathering_);
-    ++events_handled_;
-    release_soft();
+    handle(WakeUp{}, now);
   }
   for (std::size_t handled = 0; handled < events_max && !inbox_.empty(); ++handled) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
-    node_->handle(event, now, gathering_);
-    ++events_handled_;
-    release_soft();
+    handle(event, now);
   }
   begin_commit();
   return !inbox_.empty();
+}
+
+void Driver::handle(const Event& event, Now now) {
+  if (recorder_ == nullptr) {
+    node_->handle(event, now, gathering_);
+  } else {
+    Effects effects;
+    node_->handle(event, now, effects);
+    recorder_->handled(event, now, effects);
+    gathering_.append(std::move(effects));
+  }
+  ++events_handled_;
+  release_soft();
 }
 
 void Driver::release_soft() {
