@@ -54,6 +54,8 @@ Simulation::Simulation(SimulationConfig config)
 
 Simulation::~Simulation() = default;
 
+void Simulation::record(NodeIndex node, Recorder& recorder) { nodes_[node]->record(recorder); }
+
 void Simulation::start_node(MonoTime at, NodeIndex node) { agenda_.push(at, StartNode{node}); }
 void Simulation::submit(MonoTime at, NodeIndex node, JobSpec spec) {
   agenda_.push(at, Submit{node, std::make_shared<const JobSpec>(std::move(spec))});

@@ -58,6 +58,9 @@ class Simulation {
   /// Checkers must outlive the simulation.
   void watch(Checker& checker) { checkers_.push_back(&checker); }
 
+  /// Tells `recorder` of one node's inputs, from its next start on. It must outlive the simulation.
+  void record(NodeIndex node, Recorder& recorder);
+
   // What is to happen; call before or during the run.
   void start_node(MonoTime at, NodeIndex node);
   void submit(MonoTime at, NodeIndex node, JobSpec spec);
