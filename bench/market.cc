@@ -61,6 +61,11 @@ Market::Market(MarketOptions options) {
         return std::make_unique<NoopExecutor>(std::move(loop), std::move(sink));
       };
     }
+    if (options.record) {
+      recorders_.push_back(
+          must(FileRecorder::open({agent.data_dir / "recording", 8ull << 30, ABACUS_VERSION, agent.log})));
+      agent.recorder = recorders_.back().get();
+    }
     agents_.push_back(must(Agent::start(io_, std::move(agent))));
     if (contacts.size() < 3) contacts.push_back({agents_.back()->identity().node_id(), agents_.back()->endpoint()});
   }
@@ -82,6 +87,14 @@ Market::~Market() {
   agents_.clear();
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+}
+
+std::uint64_t Market::recorded_bytes() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < recorders_.size(); ++i) {
+    sum += std::filesystem::file_size(directory_ / std::to_string(i) / "recording");
+  }
+  return sum;
 }
 
 void Market::submit(std::size_t agent, JobSpec spec, std::function<void()> done) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/agent/agent.h"
+#include "runtime/recording/file_recorder.h"
 
 namespace abacus::bench {
 
@@ -17,6 +18,7 @@ struct MarketOptions {
   std::uint32_t cpus_each = 64;
   bool noop_executor = true;
   bool sellers_only_first = false;  ///< Agent 0 sells nothing to speak of: all placements go over the network.
+  bool record = false;              ///< Each agent records what goes into its core.
 };
 
 class Market {
@@ -27,6 +29,8 @@ class Market {
   boost::asio::io_context& io() { return io_; }
   Agent& agent(std::size_t index) { return *agents_[index]; }
   std::size_t size() const { return agents_.size(); }
+  /// Of all recordings so far, those bytes that are written.
+  std::uint64_t recorded_bytes() const;
 
   /// Submits a job at an agent; `done` is called once it is in custody.
   void submit(std::size_t agent, JobSpec spec, std::function<void()> done);
@@ -40,6 +44,7 @@ class Market {
  private:
   std::filesystem::path directory_;
   boost::asio::io_context io_{1};
+  std::vector<std::unique_ptr<FileRecorder>> recorders_;
   std::vector<std::unique_ptr<Agent>> agents_;
 };
 

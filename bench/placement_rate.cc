@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -128,11 +129,12 @@ void report_ceiling(Market& market, const Rate& singles, double tasks) {
               frames, ceiling, tasks / singles.cpu_s / ceiling);
 }
 
-void measure(std::size_t agents) {
+void measure(std::size_t agents, bool record) {
   std::printf("%zu agents, the first buys%s:\n", agents, agents > 1 ? ", the others sell" : "");
   MarketOptions options;
   options.agents = agents;
   options.sellers_only_first = agents > 1;
+  options.record = record;
   Market market(options);
   run_jobs(market, 50, 1, 1, nullptr);
   std::vector<double> latencies;
@@ -142,11 +144,15 @@ void measure(std::size_t agents) {
   report("single asks, 32 at once", singles, 3'000);
   report_ceiling(market, singles, 3'000);
   report("one array of 20,000", run_jobs(market, 1, 20'000, 1, nullptr), 20'000);
+  if (record) std::printf("  recorded: %.1f MB\n", static_cast<double>(market.recorded_bytes()) / 1e6);
 }
 
 }  // namespace
 
-int main() {
+/// With --record each agent records what goes into its core: what does that cost?
+int main(int argc, char** argv) {
+  bool record = argc == 2 && std::strcmp(argv[1], "--record") == 0;
+  if (argc > 1 && !record) return std::fprintf(stderr, "usage: %s [--record]\n", argv[0]), 2;
   std::printf("ceiling: %.0f durable commits/s, one after the other\n", commits_per_second());
-  for (std::size_t agents : {2, 20}) measure(agents);
+  for (std::size_t agents : {2, 20}) measure(agents, record);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "api/suggest.h"
+#include "base/size.h"
 #include "cli/job_flags.h"
 #include "cli/places.h"
 #include "protocol/contact_text.h"
@@ -33,7 +34,9 @@ constexpr Field kFields[] = {{"data_dir", &AgentTexts::data_dir},
                              {"cpu_price", &AgentTexts::cpu_price},
                              {"memory_price", &AgentTexts::memory_price},
                              {"log_level", &AgentTexts::log_level},
-                             {"limits", &AgentTexts::limits}};
+                             {"limits", &AgentTexts::limits},
+                             {"record", &AgentTexts::record},
+                             {"record_max", &AgentTexts::record_max}};
 
 Status put_field(AgentTexts& texts, const std::string& name, const json::value& value) {
   if (name == "contacts") {
@@ -116,6 +119,8 @@ void add_agent_flags(CLI::App* command, AgentTexts& texts) {
   command->add_option("--log-level", texts.log_level, "debug, info, warn or error (default info)");
   command->add_option("--limits", texts.limits,
                       "true or false: fence tasks with cgroups where possible (default true)");
+  command->add_option("--record", texts.record, "File to record to what `abacus replay` runs again; appends");
+  command->add_option("--record-max", texts.record_max, "Size at which the recording stops (default 1GiB)");
 }
 
 Result<std::pair<std::string, std::uint16_t>> parse_host_port(const std::string& text) {
@@ -160,6 +165,12 @@ Result<AgentSettings> agent_settings_of(AgentTexts texts) {
     return fail(ErrorCode::invalid, "limits: '{}': want true or false", texts.limits);
   }
   settings.limits = texts.limits != "false";
+  if (!texts.record.empty()) settings.record = absolute_path(texts.record, current_folder());
+  if (!texts.record_max.empty()) {
+    auto size = parse_size(texts.record_max);
+    if (!size) return fail(size.error().in("record_max"));
+    settings.record_max = *size;
+  }
   return settings;
 }
 

@@ -13,7 +13,7 @@ namespace abacus {
 /// The settings as texts, as they stand in flags and file. Empty: not given.
 struct AgentTexts {
   std::string config, data_dir, listen, advertise, api_port, region, capacity, energy_price, cpu_price, memory_price;
-  std::string log_level, limits;
+  std::string log_level, limits, record, record_max;
   std::vector<std::string> contacts;
 };
 

@@ -31,6 +31,7 @@ struct Program {
     add_dev_commands(commands);
     add_submit_commands(commands);
     add_job_commands(commands);
+    add_replay_command(commands);
     app.footer(kFooter);  // last: commands made later would inherit it
   }
 };

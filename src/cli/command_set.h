@@ -71,5 +71,6 @@ void add_agent_commands(CommandSet& commands);   // agent, org init, org token, 
 void add_submit_commands(CommandSet& commands);  // run, submit, plan
 void add_job_commands(CommandSet& commands);     // ps, show, logs, wait, cancel, explain, nodes
 void add_dev_commands(CommandSet& commands);     // dev up, dev status, dev down
+void add_replay_command(CommandSet& commands);   // replay
 
 }  // namespace abacus

@@ -27,6 +27,8 @@ struct AgentSettings {
   std::optional<Money> memory_per_gib_hour;  ///< Capacity rate of one GiB of memory.
   bool limits = true;                        ///< Fence tasks with cgroups where the host has them.
   std::string log_level = "info";            ///< debug, info, warn, error.
+  std::string record;                        ///< The file to which the core's inputs are recorded; empty: none.
+  std::uint64_t record_max = 1ull << 30;     ///< Bytes at which the recording stops.
 };
 
 /// `abacus org init`: a new organisation, whose authority lives in `data_dir`.

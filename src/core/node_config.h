@@ -1,6 +1,7 @@
 // Everything a node is given at its start.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <string>
 
@@ -24,5 +25,6 @@ struct NodeConfig {
   SellingConfig selling;
   BuyingConfig buying;
 };
+BOOST_DESCRIBE_STRUCT(NodeConfig, (), (self, organisation, region, capacity, seed, overlay, pricing, selling, buying))
 
 }  // namespace abacus

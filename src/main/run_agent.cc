@@ -17,6 +17,7 @@
 #include "runtime/agent/agent.h"
 #include "runtime/agent/loop_pump.h"
 #include "runtime/net/enrolment.h"
+#include "runtime/recording/file_recorder.h"
 
 namespace abacus {
 namespace {
@@ -59,12 +60,14 @@ class AgentProgram {
 
  private:
   Status start(const AgentSettings& settings);
+  Status open_recording(const AgentSettings& settings);
   Status serve_api(const AgentSettings& settings);
   void stop(bool end_work);
   asio::awaitable<void> wind_down();
 
   asio::io_context io_{1};
   Status outcome_;
+  std::unique_ptr<FileRecorder> recorder_;
   std::unique_ptr<Agent> agent_;
   std::optional<OrgAuthority> authority_;
   std::unique_ptr<AgentService> service_;
@@ -90,6 +93,8 @@ Status AgentProgram::start(const AgentSettings& settings) {
     outcome_ = fail(error);
     io_.stop();
   };
+  TRY_STATUS(open_recording(settings));
+  options.recorder = recorder_.get();
   TRY(agent_, Agent::start(io_, std::move(options)));
   if (OrgAuthority::lives_in(settings.data_dir)) {
     TRY(OrgAuthority authority, OrgAuthority::load(settings.data_dir, read_clocks().wall));
@@ -103,6 +108,20 @@ Status AgentProgram::start(const AgentSettings& settings) {
              agent_->node().config().region, agent_->endpoint().to_string(),
              to_string(agent_->node().config().capacity));
   log_->info("{}", agent_->isolation());
+  return {};
+}
+
+/// A recording that was damaged while nobody looked does not keep the agent from its work; a wrong name does.
+Status AgentProgram::open_recording(const AgentSettings& settings) {
+  if (settings.record.empty()) return {};
+  auto opened = FileRecorder::open({settings.record, settings.record_max, ABACUS_VERSION, log_});
+  if (opened) {
+    recorder_ = std::move(*opened);
+    return {};
+  }
+  const Error& error = opened.error();
+  if (error.code != ErrorCode::corrupt && error.code != ErrorCode::unsupported) return fail(error.in("record"));
+  log_->error("nothing is recorded: {}; move it away or record to another file", error.message);
   return {};
 }
 

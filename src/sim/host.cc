@@ -34,7 +34,7 @@ Signature tag_of(const NodeId& node, BytesView payload) {
 
 void Simulation::Host::start() {
   ++life_;
-  driver_ = std::make_unique<Driver>(config_, *this);
+  driver_ = std::make_unique<Driver>(config_, *this, recorder_);
   Status started = driver_->start(now());
   CHECK_MSG(started.has_value(), started ? "" : started.error().message);
   pump();

@@ -17,6 +17,7 @@ class Simulation::Host final : public World {
       : simulation_(simulation), index_(index), config_(std::move(config)), clock_offset_(clock_offset) {}
 
   void start();
+  void record(Recorder& recorder) { recorder_ = &recorder; }
   /// The agent stops between two instructions; `power_loss` takes the processes too.
   void crash(bool power_loss);
   void post(Event event);
@@ -85,6 +86,7 @@ class Simulation::Host final : public World {
   Simulation& simulation_;
   NodeIndex index_;
   NodeConfig config_;
+  Recorder* recorder_ = nullptr;
   std::uint64_t life_ = 0;  ///< Counts starts: what was scheduled in an earlier life does not reach a later one.
   std::unique_ptr<Driver> driver_;
   std::optional<MonoTime> wake_scheduled_;

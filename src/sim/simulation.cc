@@ -57,6 +57,8 @@ Simulation::Simulation(Plan plan, Sabotages sabotage)
 
 Simulation::~Simulation() = default;
 
+void Simulation::record(NodeIndex node, Recorder& recorder) { nodes_[node]->record(recorder); }
+
 void Simulation::make_hosts() {
   OrgId organisation;
   prng_.fill(organisation.bytes);

@@ -50,6 +50,9 @@ class Simulation {
   /// Checkers must outlive the simulation.
   void watch(Checker& checker) { checkers_.push_back(&checker); }
 
+  /// Tells `recorder` of one node's inputs, from its next start on. It must outlive the simulation.
+  void record(NodeIndex node, Recorder& recorder);
+
   /// Handles everything up to `until`, then sets the clock there.
   void run_until(MonoTime until);
   /// The whole plan: through its faults, on until every accepted task has ended or there is no time left for it, and a

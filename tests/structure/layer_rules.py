@@ -8,7 +8,7 @@ _WIRE = _BASE + ("protocol",)
 _MODEL = _WIRE + ("core/model",)
 _MARKET = _MODEL + ("core/overlay", "core/pricing")
 _NODE = _MARKET + ("core/selling", "core/buying")
-_CORE = _NODE + ("core", "core/driver")
+_CORE = _NODE + ("core", "core/driver", "core/recording")
 
 # What each library may include besides itself. A name that ends in "/*" stands for a folder and all below it.
 MAY_SEE = {
@@ -21,6 +21,7 @@ MAY_SEE = {
     "core/buying": _MARKET,
     "core": _NODE,
     "core/driver": _NODE + ("core",),
+    "core/recording": _NODE + ("core", "core/driver"),
     "runtime/*": _CORE + ("runtime/*",),
     "sim/*": _CORE + ("sim/*",),
     "api": _CORE + ("runtime/*",),

@@ -1,6 +1,7 @@
 // What buying can be told: patience, bounds and habits. The defaults are those of the design.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -50,5 +51,11 @@ struct BuyingConfig {
   std::size_t ended_jobs_max = 10'000;
   Duration ended_jobs_kept = hours(24 * 7);
 };
+BOOST_DESCRIBE_STRUCT(BuyingConfig, (),
+                      (ask, ask_after_refusal, ask_max, answer_margin, answer_max, ask_room, fast_run_min, fast_age_max,
+                       fast_room, fast_explore, cool_down_base, cool_down_max, search_for, joining_time, poor_episodes,
+                       award_tries, lease_time_min, lease_time_unknown, lease_time_max, lease_time_longest,
+                       worth_a_slot, extension, clock_bound, message_life, linger, beat_every, doubt_after, fetch_tries,
+                       fetch_again_after, plan_patience, history_lines, ended_jobs_max, ended_jobs_kept))
 
 }  // namespace abacus

@@ -23,14 +23,18 @@ Status Driver::rebuild() {
   node_.reset();
   TRY(std::vector<Record> records, world_.load());
   node_ = std::make_unique<Node>(config_, records);
+  if (recorder_ != nullptr) restored_from_ = std::move(records);
   return {};
 }
 
 void Driver::go_on(Now now) {
   goes_on_at_.reset();
-  node_->start(now, gathering_);
-  if (!contacts_.empty()) node_->handle(ContactsGiven{std::exchange(contacts_, {})}, now, gathering_);
+  Effects effects;
+  node_->start(now, effects);
+  if (recorder_ != nullptr) recorder_->started(config_, std::exchange(restored_from_, {}), now, effects);
+  gathering_.append(std::move(effects));
   release_soft();
+  if (!contacts_.empty()) handle(ContactsGiven{std::exchange(contacts_, {})}, now);
   begin_commit();
 }
 
@@ -51,19 +55,28 @@ bool Driver::run(Now now, std::size_t events_max) {
   if (!node_ || (goes_on_at_ && now.mono < *goes_on_at_)) return false;
   if (goes_on_at_) go_on(now);
   if (auto wake = node_->next_wake(); wake && *wake <= now.mono) {
-    node_->handle(WakeUp{}, now, gathering_);
-    ++events_handled_;
-    release_soft();
+    handle(WakeUp{}, now);
   }
   for (std::size_t handled = 0; handled < events_max && !inbox_.empty(); ++handled) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
-    node_->handle(event, now, gathering_);
-    ++events_handled_;
-    release_soft();
+    handle(event, now);
   }
   begin_commit();
   return !inbox_.empty();
+}
+
+void Driver::handle(const Event& event, Now now) {
+  if (recorder_ == nullptr) {
+    node_->handle(event, now, gathering_);
+  } else {
+    Effects effects;
+    node_->handle(event, now, effects);
+    recorder_->handled(event, now, effects);
+    gathering_.append(std::move(effects));
+  }
+  ++events_handled_;
+  release_soft();
 }
 
 void Driver::release_soft() {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "core/driver/recorder.h"
 #include "core/model/effects.h"
 #include "core/model/event.h"
 #include "core/node.h"
@@ -34,10 +35,11 @@ class World {
 };
 
 /// Batches events, gathers their journal changes into one transaction, and releases what depended on them when it is
-/// durable. One thread; `world` outlives the driver.
+/// durable. One thread; `world` and `recorder` (null: none) outlive the driver.
 class Driver {
  public:
-  Driver(NodeConfig config, World& world) : config_(std::move(config)), world_(world) {}
+  Driver(NodeConfig config, World& world, Recorder* recorder = nullptr)
+      : config_(std::move(config)), world_(world), recorder_(recorder) {}
 
   /// Builds the node from the journal. Errors: those of World::load; the driver is then unusable.
   Status start(Now now);
@@ -71,12 +73,14 @@ class Driver {
   Status rebuild();
   void go_on(Now now);
   void keep_contacts();
+  void handle(const Event& event, Now now);
   void release_soft();
   void release(std::vector<Effect>& effects);
   void begin_commit();
 
   NodeConfig config_;
   World& world_;
+  Recorder* recorder_;
   std::unique_ptr<Node> node_;
   std::deque<Event> inbox_;
   Effects gathering_;               ///< Since the last commit was started.
@@ -84,6 +88,7 @@ class Driver {
   bool commit_out_ = false;
   std::optional<MonoTime> goes_on_at_;
   std::uint32_t failed_commits_ = 0;  ///< In a row.
+  std::vector<Record> restored_from_;  ///< By a node that has not started yet, for the recorder.
   std::vector<Contact> contacts_;     ///< Of the node that was dropped: whom it knew is no promise.
   std::uint64_t events_handled_ = 0;
   std::uint64_t commits_ = 0;

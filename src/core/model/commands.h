@@ -79,6 +79,11 @@ struct Drained {
 };
 BOOST_DESCRIBE_STRUCT(Drained, (), (on))
 
+// Errors are of base, which knows nothing of descriptions.
+BOOST_DESCRIBE_ENUM(ErrorCode, invalid, not_found, already_exists, denied, unavailable, exhausted, timed_out, corrupt,
+                    unsupported, internal)
+BOOST_DESCRIBE_STRUCT(Error, (), (code, message))
+
 using CommandAnswer = std::variant<JobSubmitted, JobCancelled, PlanResult, Drained, Error>;
 
 }  // namespace abacus

@@ -1,7 +1,10 @@
 // What a node wants of the world. The node never calls out: it fills an Effects, and the driver carries it out.
 #pragma once
 
+#include <algorithm>
+#include <boost/describe.hpp>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,24 +22,29 @@ struct Send {
   TraceContext trace;
   Message message;
 };
+BOOST_DESCRIBE_STRUCT(Send, (), (to, trace, message))
 
 /// Keep a connection to each of these from now on, and to no others for their own sake.
 struct KeepConnections {
   std::vector<Contact> peers;
 };
+BOOST_DESCRIBE_STRUCT(KeepConnections, (), (peers))
 
 /// Sign this node's own offer; comes back as OfferSigned.
 struct SignOffer {
   Offer offer;
 };
+BOOST_DESCRIBE_STRUCT(SignOffer, (), (offer))
 
 /// Check the signatures of these; the good ones come back as OffersChecked.
 struct CheckOffers {
   std::vector<OfferRef> offers;
 };
+BOOST_DESCRIBE_STRUCT(CheckOffers, (), (offers))
 
 /// Find what runs or ended while the agent was away; comes back as RunsAdopted. Asked for once, by Node::start.
 struct AdoptRuns {};
+BOOST_DESCRIBE_STRUCT(AdoptRuns, (), ())
 
 /// Seller: make ready for processes of a lease (its shim).
 struct OpenLease {
@@ -45,17 +53,20 @@ struct OpenLease {
   std::uint32_t slots = 0;
   WallTime until;  ///< Without a word from the agent by then (and a grace), everything of the lease ends.
 };
+BOOST_DESCRIBE_STRUCT(OpenLease, (), (lease, buyer, slots, until))
 
 /// Seller: the lease goes on until then.
 struct ExtendLease {
   LeaseId lease;
   WallTime until;
 };
+BOOST_DESCRIBE_STRUCT(ExtendLease, (), (lease, until))
 
 /// Seller: end whatever still runs for the lease and remove its traces. Harmless for an unknown lease.
 struct CloseLease {
   LeaseId lease;
 };
+BOOST_DESCRIBE_STRUCT(CloseLease, (), (lease))
 
 /// Seller: put the inputs in place; comes back as InputsStaged.
 struct StageInputs {
@@ -64,6 +75,7 @@ struct StageInputs {
   Contact from;
   Digest input;
 };
+BOOST_DESCRIBE_STRUCT(StageInputs, (), (lease, attempt, from, input))
 
 /// Seller: start the process; comes back as ProcessStarted and ProcessEnded (or ProcessEnded alone).
 struct Launch {
@@ -75,6 +87,7 @@ struct Launch {
   std::vector<std::uint32_t> devices;  ///< Indices given to this attempt, in the order of the bundle's needs.
   WallTime until;
 };
+BOOST_DESCRIBE_STRUCT(Launch, (), (lease, attempt, buyer, work, bundle, devices, until))
 
 /// Seller: SIGTERM, grace, SIGKILL; comes back as ProcessEnded.
 struct InterruptProcess {
@@ -82,12 +95,14 @@ struct InterruptProcess {
   AttemptId attempt;
   Duration grace;
 };
+BOOST_DESCRIBE_STRUCT(InterruptProcess, (), (lease, attempt, grace))
 
 /// Seller: the buyer has everything; delete the attempt's files and record.
 struct ForgetAttempt {
   LeaseId lease;
   AttemptId attempt;
 };
+BOOST_DESCRIBE_STRUCT(ForgetAttempt, (), (lease, attempt))
 
 /// Buyer: get the outputs of an ended attempt and put them in place; comes back as OutputsFetched.
 struct FetchOutputs {
@@ -96,22 +111,26 @@ struct FetchOutputs {
   Digest output;
   std::string output_dir;
 };
+BOOST_DESCRIBE_STRUCT(FetchOutputs, (), (attempt, from, output, output_dir))
 
 /// To whoever gave the command.
 struct Answer {
   RequestId request = 0;
   CommandAnswer answer;
 };
+BOOST_DESCRIBE_STRUCT(Answer, (), (request, answer))
 
 /// Something a follower of the job may want to look at changed.
 struct TaskChanged {
   TaskId task;
   bool ended = false;
 };
+BOOST_DESCRIBE_STRUCT(TaskChanged, (), (task, ended))
 struct JobChanged {
   JobId job;
   bool ended = false;
 };
+BOOST_DESCRIBE_STRUCT(JobChanged, (), (job, ended))
 
 /// A line for people, with the trace it belongs to.
 struct Log {
@@ -120,10 +139,15 @@ struct Log {
   TraceContext trace;
   std::string text;
 };
+BOOST_DESCRIBE_ENUM(Log::Level, debug, info, warning)
+BOOST_DESCRIBE_STRUCT(Log, (), (level, trace, text))
 
 using Effect = std::variant<Send, KeepConnections, SignOffer, CheckOffers, AdoptRuns, OpenLease, ExtendLease,
                             CloseLease, StageInputs, Launch, InterruptProcess, ForgetAttempt, FetchOutputs, Answer,
                             TaskChanged, JobChanged, Log>;
+
+/// "Send", "Launch", ...
+const char* name_of(const Effect& effect);
 
 /// What came of one or more events, in order. Soft effects may leave at once; held ones only when all changes that were
 /// recorded before them are durable.
@@ -144,6 +168,13 @@ class Effects {
 
   void send(const Contact& to, const TraceContext& trace, Message message) {
     soft(Send{to, trace, std::move(message)});
+  }
+
+  /// Puts what came of a later event behind.
+  void append(Effects later) {
+    std::move(later.changes.begin(), later.changes.end(), std::back_inserter(changes));
+    std::move(later.now.begin(), later.now.end(), std::back_inserter(now));
+    std::move(later.held.begin(), later.held.end(), std::back_inserter(held));
   }
 
   std::vector<JournalChange> changes;

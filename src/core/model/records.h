@@ -137,6 +137,7 @@ struct JournalChange {
   Bytes key;
   std::optional<Bytes> value;
 };
+BOOST_DESCRIBE_STRUCT(JournalChange, (), (kind, key, value))
 
 template <class R>
 inline constexpr std::uint16_t kRecordKind = static_cast<std::uint16_t>(boost::mp11::mp_find<Record, R>::value);
@@ -151,6 +152,9 @@ JournalChange erase_change(const Key& key) {
   static_assert(std::is_same_v<std::remove_cvref_t<decltype(key_of(std::declval<const R&>()))>, Key>);
   return {kRecordKind<R>, encode(key), std::nullopt};
 }
+
+/// "JobRecord", "RunRecord", ...; "unknown" for a kind that this version does not know.
+const char* name_of_record(std::uint16_t kind);
 
 /// A row back to a record. Errors: `unsupported` for a kind this version does not know, `corrupt` or `invalid`.
 Result<Record> decode_record(std::uint16_t kind, BytesView value);

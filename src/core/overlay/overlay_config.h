@@ -1,6 +1,7 @@
 // The constants of the overlay: who is kept, how often one speaks, and when silence becomes suspicion.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,10 @@ struct ViewsConfig {
   std::size_t lost_max = 24;             ///< Lost contacts remembered.
   std::size_t seeds_max = 64;            ///< Configured contacts remembered for ever.
 };
+BOOST_DESCRIBE_STRUCT(ViewsConfig, (),
+                      (active_target, active_max, passive_max, active_walk, passive_walk, reply_timeout, refill,
+                       refill_max, refusal_memory, confirm, join_retry, join_retry_max, reach_out, reach_out_max,
+                       lost_max, seeds_max))
 
 /// Offers kept. Shares and retention are the outcome of the discovery experiments (design, section 4): with three live
 /// offers of every device class retained, and places for rare classes in every shuffle, 20 holders among 100,000 nodes
@@ -43,6 +48,9 @@ struct OfferCacheConfig {
   std::uint32_t contacts_permille = 250;  ///< Of the capacity, at most, for contacts of other regions.
   Duration near_round_trip = milliseconds(40);  ///< Within a continent (95th percentiles between cloud regions).
 };
+BOOST_DESCRIBE_STRUCT(OfferCacheConfig, (),
+                      (capacity, own_region_permille, near_permille, keep_per_class, retained_permille, keep_per_region,
+                       contacts_permille, near_round_trip))
 
 /// What is taken from others, and for how long.
 struct IntakeConfig {
@@ -53,6 +61,8 @@ struct IntakeConfig {
   std::size_t checks_per_peer = 384;    ///< Of those, from one peer: a sponsor's whole cache.
   std::size_t departed_max = 64;        ///< Nodes that said goodbye and whose old offers are not taken again.
 };
+BOOST_DESCRIBE_STRUCT(IntakeConfig, (),
+                      (clock_skew, offer_life_max, check_timeout, checks_max, checks_per_peer, departed_max))
 
 /// The node's own offer.
 struct OwnOfferConfig {
@@ -60,6 +70,7 @@ struct OwnOfferConfig {
   Duration sign_retry = seconds(5);  ///< The driver lost the request, or is slow.
   Duration resign_gap = seconds(1);  ///< Between two signatures, however fast the capacity changes.
 };
+BOOST_DESCRIBE_STRUCT(OwnOfferConfig, (), (valid_for, sign_retry, resign_gap))
 
 /// Cyclon-like exchange (Voulgaris, Gavidia and van Steen 2005); numbers of the discovery experiments.
 struct ShuffleConfig {
@@ -76,6 +87,9 @@ struct ShuffleConfig {
   std::size_t search_contacts = 8;              ///< Shuffles of one search: half of them outside the own region.
   Duration search_gap = seconds(1);             ///< Searches closer together are one search.
 };
+BOOST_DESCRIBE_STRUCT(ShuffleConfig, (),
+                      (period, offers, rare_offers, rare_class_max, cached_contact_permille, welcome_offers,
+                       welcomes_max, welcome_period, exchange_timeout, search_contacts, search_gap))
 
 /// SWIM (Das, Gupta and Motivala 2002) with Lifeguard (Dadgar, Phillips and Currey 2018).
 struct DetectorConfig {
@@ -96,6 +110,10 @@ struct DetectorConfig {
   std::uint32_t rumour_sends = 6;       ///< Of each rumour: lambda * log(members), lambda 3.
   std::size_t rumours_max = 32;         ///< Kept for sending.
 };
+BOOST_DESCRIBE_STRUCT(DetectorConfig, (),
+                      (period, cycle_max, timeout, indirect_probes, health_max, suspicion_min, suspicion_max,
+                       lingering_probe, lingering_probe_max, counterparty_probe_max, linger, lingering_max, relays_max,
+                       rumours_per_message, rumour_sends, rumours_max))
 
 /// Round trips: measured ones are smoothed as TCP does (RFC 6298: an eighth of the news).
 struct RoundTripConfig {
@@ -105,6 +123,7 @@ struct RoundTripConfig {
   std::size_t peers_max = 128;
   std::size_t regions_max = 64;
 };
+BOOST_DESCRIBE_STRUCT(RoundTripConfig, (), (same_region, other_region, longest, peers_max, regions_max))
 
 struct OverlayConfig {
   ViewsConfig views;
@@ -115,5 +134,6 @@ struct OverlayConfig {
   DetectorConfig detector;
   RoundTripConfig round_trips;
 };
+BOOST_DESCRIBE_STRUCT(OverlayConfig, (), (views, cache, intake, own_offer, shuffle, detector, round_trips))
 
 }  // namespace abacus

@@ -1,6 +1,7 @@
 // What a seller's prices are made of: power, wear, distance, and how the scarcity multiplier moves.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct DeviceRate {
   std::int64_t milliwatts = 0;
   Price capacity_rate;
 };
+BOOST_DESCRIBE_STRUCT(DeviceRate, (), (kind, milliwatts, capacity_rate))
 
 /// All numbers are integers, so that the same configuration gives the same prices on every machine. With a credit taken
 /// for a thousandth of a euro, the defaults make a busy CPU cost about three cents an hour.
@@ -49,6 +51,11 @@ struct PricingConfig {
   Duration time_constant_min = seconds(5);
   Duration time_constant_max = minutes(5);
 };
+BOOST_DESCRIBE_STRUCT(PricingConfig, (),
+                      (milliwatts_per_cpu, milliwatts_per_gib, tariff_micro_per_kwh, hourly_micro_per_kwh, hourly_from,
+                       cpu_rate, memory_rate, devices, other_device, fee_per_gib_near, fee_per_gib_far, target_permille,
+                       gain_permille, multiplier_min_permille, multiplier_max_permille, time_constant_min,
+                       time_constant_max))
 
 /// No price or rate may be higher: it is what a message can carry.
 inline constexpr std::int64_t kMaxPriceMicroPerS = 1'000'000'000'000;

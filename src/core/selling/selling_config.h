@@ -1,6 +1,7 @@
 // How a seller behaves apart from its prices: terms, patience and bounds.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,5 +37,9 @@ struct SellingConfig {
   std::size_t attempts_per_lease_max = 16'384;  ///< At the seller at once; further ones are reported unknown.
   std::size_t spans_max = 1'000;                ///< Changes of a lease's price.
 };
+BOOST_DESCRIBE_STRUCT(SellingConfig, (),
+                      (lease_time_max, round_trip, quotes_out_permille, quotes_max, call_backs_max, call_back_for,
+                       call_back_pause, disconnected_extension, silent_after, idle_release, grace_max, close_margin,
+                       resend_first, resend_max, kept_for, leases_per_buyer_max, attempts_per_lease_max, spans_max))
 
 }  // namespace abacus

@@ -208,7 +208,7 @@ Status Agent::Parts::start_driver() {
   config.pricing = options.pricing;
   config.selling = options.selling;
   config.buying = options.buying;
-  driver = std::make_unique<Driver>(std::move(config), *world);
+  driver = std::make_unique<Driver>(std::move(config), *world, options.recorder);
   pump = std::make_unique<LoopPump>(io, *driver);
   TRY(std::vector<Contact> contacts, load_contacts(options.data_dir));
   contacts.insert(contacts.end(), options.contacts.begin(), options.contacts.end());

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/driver/recorder.h"
 #include "core/node_config.h"
 #include "protocol/offer.h"
 #include "protocol/resources.h"
@@ -35,6 +36,7 @@ struct AgentOptions {
   std::vector<Contact> contacts;  ///< Besides those remembered in the data directory.
   bool limits = true;             ///< Give tasks cgroup limits where the host has them.
   std::uint64_t store_cap_bytes = 10ull << 30;
+  Recorder* recorder = nullptr;                ///< Hears of the node's inputs; outlives the agent.
   ExecutorFactory make_executor;               ///< Empty: processes under shims.
   std::function<void(const Error&)> on_fatal;  ///< The journal cannot be read any more: the agent does nothing further.
   std::shared_ptr<spdlog::logger> log;
