@@ -87,9 +87,9 @@ class Driver {
   std::vector<Effect> committing_;  ///< Held by the commit that is out.
   bool commit_out_ = false;
   std::optional<MonoTime> goes_on_at_;
-  std::uint32_t failed_commits_ = 0;  ///< In a row.
+  std::uint32_t failed_commits_ = 0;   ///< In a row.
   std::vector<Record> restored_from_;  ///< By a node that has not started yet, for the recorder.
-  std::vector<Contact> contacts_;     ///< Of the node that was dropped: whom it knew is no promise.
+  std::vector<Contact> contacts_;      ///< Of the node that was dropped: whom it knew is no promise.
   std::uint64_t events_handled_ = 0;
   std::uint64_t commits_ = 0;
 };

@@ -6,12 +6,23 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer takes clone for fork and changes, in the child, the state that a child like ours shares with its
+// parent: from then on it sees none of the parent's locks. The C library's other name for it is not replaced.
+extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
+#define ABACUS_CLONE __clone
+#else
+#define ABACUS_CLONE ::clone
+#endif
 
 namespace abacus::shim {
 namespace {
@@ -33,32 +44,40 @@ struct Child {
   int error = 0;
 };
 
-// The child runs on memory it shares with its suspended parent: system calls only, no allocation, no locks.
+// The child runs on memory it shares with its suspended parent, and with the parent's other threads, which go on: bare
+// system calls only, no allocation, no locks, and none of the library's functions, which a sanitizer may have replaced
+// by its own, with state that the parent would inherit half-changed.
 #define ABACUS_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
 ABACUS_IN_CHILD void become_task(Child& child) {
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != child.parent) ::_exit(127);
+  ::syscall(SYS_setsid);
+  ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (::syscall(SYS_getppid) != child.parent) ::syscall(SYS_exit_group, 127);
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+  if (::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &files) == 0) {
     files.rlim_cur = child.command.open_files_max;
-    ::setrlimit(RLIMIT_NOFILE, &files);
+    ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &files, nullptr);
   }
+}
+
+/// As dup2: the same number twice is fine.
+ABACUS_IN_CHILD bool becomes(int fd, int number) {
+  return fd == number || ::syscall(SYS_dup3, fd, number, 0) == number;
 }
 
 ABACUS_IN_CHILD bool enter(Child& child) {
   const Command& command = child.command;
   child.stage = Stage::cgroup;
   for (std::size_t i = 0; i < command.cgroup_procs_fds.size(); ++i) {
-    if (::write(command.cgroup_procs_fds[i], "0", 1) != 1) return false;
+    if (::syscall(SYS_write, command.cgroup_procs_fds[i], "0", 1) != 1) return false;
   }
   child.stage = Stage::cpus;
-  if (!command.cpus.empty() && ::sched_setaffinity(0, sizeof child.cpus, &child.cpus) != 0) return false;
+  bool pinned = !command.cpus.empty();
+  if (pinned && ::syscall(SYS_sched_setaffinity, 0, sizeof child.cpus, &child.cpus) != 0) return false;
   child.stage = Stage::folder;
-  if (::chdir(command.work_dir.c_str()) != 0) return false;
+  if (::syscall(SYS_chdir, command.work_dir.c_str()) != 0) return false;
   child.stage = Stage::files;
-  return ::dup2(command.stdin_fd, 0) == 0 && ::dup2(command.stdout_fd, 1) == 1 && ::dup2(command.stderr_fd, 2) == 2;
+  return becomes(command.stdin_fd, 0) && becomes(command.stdout_fd, 1) && becomes(command.stderr_fd, 2);
 }
 
 ABACUS_IN_CHILD int run_child(void* argument) {
@@ -66,12 +85,11 @@ ABACUS_IN_CHILD int run_child(void* argument) {
   become_task(child);
   if (enter(child)) {
     child.stage = Stage::exec;
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    std::uint64_t none = 0;  // The kernel's set of signals, shorter than the library's.
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
     int worst = ENOENT;
     for (std::size_t i = 0; i < child.candidates.size(); ++i) {
-      ::execve(child.candidates[i].c_str(), child.argv.data(), child.env.data());
+      ::syscall(SYS_execve, child.candidates[i].c_str(), child.argv.data(), child.env.data());
       if (errno == ENOENT || errno == ENOTDIR) continue;
       worst = errno;
       if (errno != EACCES) break;
@@ -79,7 +97,8 @@ ABACUS_IN_CHILD int run_child(void* argument) {
     errno = worst;
   }
   child.error = errno;
-  ::_exit(127);
+  ::syscall(SYS_exit_group, 127);
+  return 127;
 }
 
 std::string_view path_of(const std::vector<std::string>& env) {
@@ -157,7 +176,7 @@ pid_t launch(const Command& command, std::string& error) {
   for (std::uint32_t cpu : command.cpus) {
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &child.cpus);
   }
-  pid_t pid = ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+  pid_t pid = ABACUS_CLONE(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
   if (pid < 0) {
     error = std::string("the system refuses a new process: ") + std::strerror(errno);
     return -1;
