@@ -144,7 +144,7 @@ TEST_F(ReplayTest, NamesDamageAndOtherDecisions) {
 
   Bytes content;
   encode_event_entry(content, WakeUp{}, at(6), 4711);
-  append_frame(file_, content);
+  append_entry_frame(file_, content);
   result = replay({"--quiet"});
   EXPECT_EQ(result.code, 123);
   EXPECT_THAT(result.err, HasSubstr("the core that replays differs from the one that recorded: version 1.2.3 against "
