@@ -5,6 +5,7 @@
 #include "cli/brief_text.h"
 #include "cli/cli_fixture.h"
 #include "cli/mentions.h"
+#include "core/node.h"
 #include "core/recording/entry.h"
 #include "core/recording/entry_writer.h"
 #include "core/recording/frame.h"
@@ -173,7 +174,9 @@ TEST_F(ReplayTest, MentionsAreFoundWhereverTheyAre) {
   EXPECT_TRUE(mentions.leases.contains(lease));
   EXPECT_TRUE(mentions.traces.empty());
   EXPECT_TRUE(mentions_of(erase_change<RunRecord>(attempt)).tasks.contains(attempt.task));
-  EXPECT_TRUE(mentions_of(put_change(JobRecord{attempt.task.job, {}, {}})).jobs.contains(attempt.task.job));
+  TaskRecord record;
+  record.task = attempt.task;
+  EXPECT_TRUE(mentions_of(put_change(record)).tasks.contains(attempt.task));
 }
 
 }  // namespace
