@@ -5,6 +5,7 @@
 #include "cli/brief_text.h"
 #include "cli/cli_fixture.h"
 #include "cli/mentions.h"
+#include "core/node.h"
 #include "core/recording/entry.h"
 #include "core/recording/entry_writer.h"
 #include "core/recording/frame.h"
@@ -144,7 +145,7 @@ TEST_F(ReplayTest, NamesDamageAndOtherDecisions) {
 
   Bytes content;
   encode_event_entry(content, WakeUp{}, at(6), 4711);
-  append_frame(file_, content);
+  append_entry_frame(file_, content);
   result = replay({"--quiet"});
   EXPECT_EQ(result.code, 123);
   EXPECT_THAT(result.err, HasSubstr("the core that replays differs from the one that recorded: version 1.2.3 against "
@@ -173,7 +174,9 @@ TEST_F(ReplayTest, MentionsAreFoundWhereverTheyAre) {
   EXPECT_TRUE(mentions.leases.contains(lease));
   EXPECT_TRUE(mentions.traces.empty());
   EXPECT_TRUE(mentions_of(erase_change<RunRecord>(attempt)).tasks.contains(attempt.task));
-  EXPECT_TRUE(mentions_of(put_change(JobRecord{attempt.task.job, {}, {}})).jobs.contains(attempt.task.job));
+  TaskRecord record;
+  record.task = attempt.task;
+  EXPECT_TRUE(mentions_of(put_change(record)).tasks.contains(attempt.task));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class ReplayTest(unittest.TestCase):
         market.wait_for_job(0, cls.first)
         cls.explained = must(market.run(0, "explain", cls.first)).stdout
         cls.second = market.submit(0, command=["sleep", "0.3"], cpu=0.5, array=f"0-{TASKS - 1}")
-        wait_until("some of it runs", lambda: market.agents[0].get(f"/v1/jobs/{cls.second}")["placed"] > 0, 20)
+        wait_until("some of it has run", lambda: market.agents[0].get(f"/v1/jobs/{cls.second}")["succeeded"] > 0, 20)
         market.agents[0].kill9()
         market.agents[0].restart()
         market.wait_for_job(0, cls.second)

@@ -1,6 +1,8 @@
-// Multiply and rotate, eight bytes at a time: some 40 ns for the effects of an event.
+// Multiply and rotate, eight bytes at a time.
 #include "core/recording/effects_digest.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "protocol/codec.h"
@@ -13,15 +15,19 @@ std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
   return std::rotl(state, 29) ^ (state >> 32);
 }
 
+/// The first eight bytes, little-endian.
+std::uint64_t word_of(BytesView bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < 8; ++i) word |= std::uint64_t{bytes[i]} << (8 * i);
+  return word;
+}
+
 std::uint64_t digest_of(std::uint64_t state, BytesView bytes) {
   state = mixed(state, bytes.size());
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    std::uint64_t word = 0;
-    for (int shift = 0; shift < 64 && at < bytes.size(); shift += 8) word |= std::uint64_t{bytes[at++]} << shift;
-    state = mixed(state, word);
-  }
-  return state;
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) state = mixed(state, word_of(bytes));
+  std::array<std::uint8_t, 8> rest{};
+  std::copy(bytes.begin(), bytes.end(), rest.begin());
+  return bytes.empty() ? state : mixed(state, word_of(rest));
 }
 
 }  // namespace

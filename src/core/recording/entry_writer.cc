@@ -13,12 +13,12 @@ void EntryWriter::started(const NodeConfig& config, const std::vector<Record>& r
   digest_ = {};
   digest_.add(effects);
   Bytes frames;
-  append_frame(frames, encode_entry(NodeMade{version_, std::exchange(bytes_lost_, 0), now.mono, now.wall,
-                                             records.size(), digest_.value(), config}));
+  append_entry_frame(frames, encode_entry(NodeMade{version_, std::exchange(bytes_lost_, 0), now.mono, now.wall,
+                                                   records.size(), digest_.value(), config}));
   for (const Record& record : records) {
     content_.clear();
     encode_record_entry(content_, record);
-    append_frame(frames, content_);
+    append_entry_frame(frames, content_);
   }
   sink_(frames);
 }
@@ -28,7 +28,7 @@ void EntryWriter::handled(const Event& event, Now now, const Effects& effects) {
   content_.clear();
   encode_event_entry(content_, event, now, digest_.value());
   frame_.clear();
-  append_frame(frame_, content_);
+  append_entry_frame(frame_, content_);
   sink_(frame_);
 }
 

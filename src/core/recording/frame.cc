@@ -39,7 +39,7 @@ Bytes recording_header(std::string_view version) {
   return header;
 }
 
-void append_frame(Bytes& out, BytesView content) {
+void append_entry_frame(Bytes& out, BytesView content) {
   std::size_t begin = out.size();
   append_u32(out, static_cast<std::uint32_t>(content.size()));
   append_u32(out, crc32c(content));
@@ -47,7 +47,7 @@ void append_frame(Bytes& out, BytesView content) {
   out.insert(out.end(), content.begin(), content.end());
 }
 
-Result<FrameReader> FrameReader::open(BytesView file) {
+Result<EntryFrameReader> EntryFrameReader::open(BytesView file) {
   if (file.size() < kVersionAt || as_text(file.first(kFormatAt)) != kRecordingMagic) {
     return fail(ErrorCode::invalid, "not a recording: want a file that `abacus agent --record FILE` wrote");
   }
@@ -62,16 +62,16 @@ Result<FrameReader> FrameReader::open(BytesView file) {
       crc32c(file.first(kHeaderChecksumAt)) != read_u32(file, kHeaderChecksumAt)) {
     return fail(ErrorCode::corrupt, "the recording's header, its first {} bytes, is damaged", kRecordingHeaderBytes);
   }
-  FrameReader reader(file);
+  EntryFrameReader reader(file);
   reader.version_ = as_text(file.subspan(kVersionAt, kVersionBytes));
   reader.version_.erase(std::min(reader.version_.find('\0'), reader.version_.size()));
   return reader;
 }
 
-Result<std::optional<BytesView>> FrameReader::next() {
+Result<std::optional<BytesView>> EntryFrameReader::next() {
   BytesView rest = file_.subspan(position_);
   if (rest.empty() || torn_) return std::nullopt;
-  if (rest.size() < kFrameHeaderBytes) return tear();
+  if (rest.size() < kEntryFrameHeaderBytes) return tear();
   if (crc32c(rest.first(8)) != read_u32(rest, 8)) {
     // After a power cut a file may end in zeros: its new length was on the disk before its new content.
     if (all_zero(rest)) return tear();
@@ -81,20 +81,20 @@ Result<std::optional<BytesView>> FrameReader::next() {
                 entry_ + 1, position_, rest.size());
   }
   std::size_t length = read_u32(rest, 0);
-  if (rest.size() - kFrameHeaderBytes < length) return tear();
-  BytesView content = rest.subspan(kFrameHeaderBytes, length);
+  if (rest.size() - kEntryFrameHeaderBytes < length) return tear();
+  BytesView content = rest.subspan(kEntryFrameHeaderBytes, length);
   if (crc32c(content) != read_u32(rest, 4)) {
-    if (all_zero(content) && all_zero(rest.subspan(kFrameHeaderBytes))) return tear();
+    if (all_zero(content) && all_zero(rest.subspan(kEntryFrameHeaderBytes))) return tear();
     return fail(ErrorCode::corrupt, "entry {} at byte {}: its checksum is wrong; {} bytes from there on are not read",
                 entry_ + 1, position_, rest.size());
   }
   ++entry_;
   offset_ = position_;
-  position_ += kFrameHeaderBytes + length;
+  position_ += kEntryFrameHeaderBytes + length;
   return content;
 }
 
-std::optional<BytesView> FrameReader::tear() {
+std::optional<BytesView> EntryFrameReader::tear() {
   torn_ = TornTail{entry_ + 1, position_, file_.size() - position_};
   return std::nullopt;
 }

@@ -15,13 +15,13 @@ namespace abacus {
 inline constexpr std::string_view kRecordingMagic = "abacusrc";
 inline constexpr std::uint32_t kRecordingFormat = 1;
 inline constexpr std::size_t kRecordingHeaderBytes = 48;
-inline constexpr std::size_t kFrameHeaderBytes = 12;
+inline constexpr std::size_t kEntryFrameHeaderBytes = 12;
 
 /// The header of a new file; of `version`, the program's, the first 32 bytes are kept.
 Bytes recording_header(std::string_view version);
 
 /// Appends one entry's frame. Requires less than 4 GiB of content.
-void append_frame(Bytes& out, BytesView content);
+void append_entry_frame(Bytes& out, BytesView content);
 
 /// A file that stops in the middle of an entry, as one does whose writer was killed.
 struct TornTail {
@@ -31,10 +31,10 @@ struct TornTail {
 };
 
 /// Takes the frames off a file's bytes, front to back. The bytes outlive the reader.
-class FrameReader {
+class EntryFrameReader {
  public:
   /// Errors: `invalid` (no recording), `corrupt` (a damaged header), `unsupported` (a format of a later version).
-  static Result<FrameReader> open(BytesView file);
+  static Result<EntryFrameReader> open(BytesView file);
 
   /// The next entry's content; nothing at the end of the file and at a torn tail. Errors: `corrupt`, with the entry's
   /// number and offset; nothing can be read after it, for where the next entry begins is not certain.
@@ -50,7 +50,7 @@ class FrameReader {
   const std::string& version() const { return version_; }
 
  private:
-  explicit FrameReader(BytesView file) : file_(file), position_(kRecordingHeaderBytes) {}
+  explicit EntryFrameReader(BytesView file) : file_(file), position_(kRecordingHeaderBytes) {}
   std::optional<BytesView> tear();
 
   BytesView file_;

@@ -24,7 +24,7 @@ struct Outcome {
 
 Outcome read_all(BytesView file) {
   Outcome outcome;
-  auto reader = FrameReader::open(file);
+  auto reader = EntryFrameReader::open(file);
   if (!reader) return {{}, {}, reader.error()};
   while (true) {
     auto content = reader->next();
@@ -45,7 +45,7 @@ TEST(Crc32c, IsTheOneOfRfc3720) {
 
 TEST(Frames, AreReadAsTheyWereWritten) {
   Bytes file = file_of(kContents);
-  auto reader = FrameReader::open(file);
+  auto reader = EntryFrameReader::open(file);
   ASSERT_TRUE(reader.has_value());
   EXPECT_EQ(reader->version(), "1.2.3");
   Outcome outcome = read_all(file);
@@ -57,7 +57,7 @@ TEST(Frames, AreReadAsTheyWereWritten) {
 TEST(Frames, OfAFileThatIsCutAnywhereAreReadUpToTheCut) {
   Bytes file = file_of(kContents);
   std::vector<std::size_t> ends{kRecordingHeaderBytes};
-  for (const Bytes& content : kContents) ends.push_back(ends.back() + kFrameHeaderBytes + content.size());
+  for (const Bytes& content : kContents) ends.push_back(ends.back() + kEntryFrameHeaderBytes + content.size());
   std::size_t whole = 0;
   for (std::size_t cut = kRecordingHeaderBytes; cut < file.size(); ++cut) {
     if (cut == ends[whole + 1]) ++whole;

@@ -108,7 +108,7 @@ class RandomValues {
 /// A whole file of these contents.
 inline Bytes file_of(const std::vector<Bytes>& contents) {
   Bytes file = recording_header("1.2.3");
-  for (const Bytes& content : contents) append_frame(file, content);
+  for (const Bytes& content : contents) append_entry_frame(file, content);
   return file;
 }
 

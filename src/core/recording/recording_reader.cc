@@ -4,7 +4,7 @@
 namespace abacus {
 
 Result<RecordingReader> RecordingReader::open(BytesView file) {
-  TRY(FrameReader frames, FrameReader::open(file));
+  TRY(EntryFrameReader frames, EntryFrameReader::open(file));
   return RecordingReader(std::move(frames));
 }
 

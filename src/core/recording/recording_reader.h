@@ -16,7 +16,7 @@ struct PlacedEntry {
 /// Front to back. The bytes outlive the reader.
 class RecordingReader {
  public:
-  /// Errors: those of FrameReader::open.
+  /// Errors: those of EntryFrameReader::open.
   static Result<RecordingReader> open(BytesView file);
 
   /// Nothing at the end of the file, and at a torn tail. Errors: `corrupt` and others of decode_entry, with number and
@@ -26,9 +26,9 @@ class RecordingReader {
   const std::optional<TornTail>& torn() const { return frames_.torn(); }
 
  private:
-  explicit RecordingReader(FrameReader frames) : frames_(std::move(frames)) {}
+  explicit RecordingReader(EntryFrameReader frames) : frames_(std::move(frames)) {}
 
-  FrameReader frames_;
+  EntryFrameReader frames_;
 };
 
 }  // namespace abacus

@@ -123,7 +123,7 @@ TEST_F(ReplayerTest, MakesTheSameDecisionsAgain) {
 TEST_F(ReplayerTest, NamesTheFirstEntryThatDiffers) {
   // The same file, but an event in the middle told something else.
   Bytes changed = recording_header("1.2.3");
-  FrameReader frames = FrameReader::open(file_).value();
+  EntryFrameReader frames = EntryFrameReader::open(file_).value();
   std::uint64_t changed_entry = 0;
   while (std::optional<BytesView> content = frames.next().value()) {
     Entry entry = decode_entry(*content).value();
@@ -133,7 +133,7 @@ TEST_F(ReplayerTest, NamesTheFirstEntryThatDiffers) {
       submitted->spec.name = "another";
       changed_entry = frames.entry();
     }
-    append_frame(changed, encode_entry(entry));
+    append_entry_frame(changed, encode_entry(entry));
   }
   ASSERT_GT(changed_entry, 0u);
   ASSERT_TRUE(replay(changed).has_value());

@@ -21,7 +21,7 @@ bool begins_a_header(BytesView bytes) {
 /// Where the next entry goes, and how much behind it is torn.
 Result<RecordingFile> examined(Fd fd, BytesView bytes) {
   if (begins_a_header(bytes)) return RecordingFile{std::move(fd), 0, bytes.size()};
-  TRY(FrameReader frames, FrameReader::open(bytes));
+  TRY(EntryFrameReader frames, EntryFrameReader::open(bytes));
   while (true) {
     TRY(std::optional<BytesView> content, frames.next());
     if (!content) break;
