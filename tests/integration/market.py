@@ -3,6 +3,7 @@
 Use it as a context manager: at the end it stops what it started and fails the test if any process is left.
 """
 
+import dataclasses
 import http.client
 import os
 import random
@@ -42,9 +43,9 @@ def wait_until(what, condition, within_s, detail=lambda: ""):
         time.sleep(0.05)
 
 
-def run_abacus(*arguments, timeout_s=60, env=None, **options):
-    """Runs the program to its end; stdout and stderr are text in the result."""
-    return subprocess.run([ABACUS, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+def run_abacus(*arguments, timeout_s=60, env=None, enter=(), **options):
+    """Runs the program to its end, `enter` before its name; stdout and stderr are text in the result."""
+    return subprocess.run([*enter, ABACUS, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=bound(timeout_s), env=env, **options)
 
 
@@ -65,13 +66,22 @@ def free_port():
                 continue
 
 
+@dataclasses.dataclass
+class Place:
+    """Where an agent runs: its address, and what stands before its command line and in its environment there."""
+    address: str = "127.0.0.1"
+    enter: list = dataclasses.field(default_factory=list)
+    env: dict = dataclasses.field(default_factory=dict)
+
+
 class Agent:
     """One agent: its data directory for the whole test, and its process while it runs."""
 
-    def __init__(self, directory, capacity, options, env):
+    def __init__(self, directory, capacity, options, env, place):
         self.directory = directory
         self.capacity = capacity
         self.options = options
+        self.place = place
         self.port = 0
         self.process = None
         self._env = env
@@ -82,7 +92,7 @@ class Agent:
 
     @property
     def endpoint(self):
-        return f"127.0.0.1:{self.port}"
+        return f"{self.place.address}:{self.port}"
 
     def api(self, method, path, body=None, timeout_s=60):
         return api_client.request(self.socket_path, method, path, body, bound(timeout_s))
@@ -93,13 +103,15 @@ class Agent:
     def is_up(self):
         return self.process is not None and self.process.poll() is None
 
-    def log_tail(self):
+    def log(self):
         try:
             with open(self._log_path(), errors="replace") as file:
-                lines = file.readlines()[-_LOG_LINES:]
+                return file.read()
         except FileNotFoundError:
-            lines = ["(no log)\n"]
-        return f"--- {self._log_path()}\n" + "".join(lines)
+            return "(no log)\n"
+
+    def log_tail(self):
+        return f"--- {self._log_path()}\n" + "".join(self.log().splitlines(True)[-_LOG_LINES:])
 
     def start(self):
         """Starts it and waits until it answers. The port is chosen at the first start and kept."""
@@ -131,10 +143,11 @@ class Agent:
         return os.path.join(self.directory, "agent.log")
 
     def _spawn(self, port):
-        arguments = [ABACUS, "agent", "--data-dir", self.directory, "--listen", f"127.0.0.1:{port}",
-                     "--capacity", self.capacity, *self.options]
+        arguments = [*self.place.enter, ABACUS, "agent", "--data-dir", self.directory,
+                     "--listen", f"{self.place.address}:{port}", "--capacity", self.capacity, *self.options]
         with open(self._log_path(), "ab") as log:
-            self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._env,
+            self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env={**self._env, **self.place.env},
                                             preexec_fn=processes.die_with_parent, start_new_session=True)
 
     def _answers_or_ended(self):
@@ -147,9 +160,11 @@ class Agent:
 
 
 class Market:
-    """`regions` and `capacities` go round in turn; `options(i)` gives further arguments of the agent with index i."""
+    """`regions` go round in turn; `options(i)` gives further arguments of the agent with index i, `place(i)` where it
+    runs."""
 
-    def __init__(self, agents=3, regions=("north",), capacity="cpu=4!,memory=512MiB!", options=lambda i: []):
+    def __init__(self, agents=3, regions=("north",), capacity="cpu=4!,memory=512MiB!", options=lambda i: [],
+                 place=lambda i: Place()):
         self.directory = tempfile.mkdtemp(prefix="abacus-market-")
         self.shared = os.path.join(self.directory, "shared")
         os.mkdir(self.shared)
@@ -157,7 +172,7 @@ class Market:
         for name in ("ABACUS_AGENT", "ABACUS_AGENT_TOKEN"):
             self._env.pop(name, None)
         self.regions = [regions[i % len(regions)] for i in range(agents)]
-        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env)
+        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env, place(i))
                        for i in range(agents)]
 
     def __enter__(self):
@@ -232,7 +247,7 @@ class Market:
         token = must(self.run(0, "org", "token", "--quiet", "--uses", str(max(1, len(others))))).stdout.strip()
         for i, agent in enumerate(others, start=1):
             must(run_abacus("join", first.endpoint, "--token", token, "--data-dir", agent.directory,
-                            "--region", self.regions[i], env=self._env))
+                            "--region", self.regions[i], env=self._env, enter=agent.place.enter))
             self._start(agent)
 
     @staticmethod
