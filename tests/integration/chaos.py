@@ -126,10 +126,14 @@ class Faults:
         self._agenda.after(for_s, end)
 
     def _kill(self, agent, for_s):
+        if self.is_out(agent):
+            return  # What was planned before took longer than planned.
         self._begin(self.killed.setdefault(agent, []), for_s, self._market.agents[agent].restart)
         self._market.agents[agent].kill9()
 
     def _stop(self, agent, for_s):
+        if self.is_out(agent):
+            return
         signal_it = self._market.agents[agent].signal
         self._begin(self.stopped.setdefault(agent, []), for_s, functools.partial(signal_it, signal.SIGCONT))
         signal_it(signal.SIGSTOP)

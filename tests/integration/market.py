@@ -84,6 +84,7 @@ class Agent:
         self.place = place
         self.port = 0
         self.process = None
+        self.node = None  # its id, once it was started
         self._env = env
 
     @property
@@ -140,7 +141,7 @@ class Agent:
         self.start()
 
     def _log_path(self):
-        return os.path.join(self.directory, "agent.log")
+        return self.directory + ".log"  # beside it: some tests fill the disk of the directory
 
     def _spawn(self, port):
         arguments = [*self.place.enter, ABACUS, "agent", "--data-dir", self.directory,
@@ -180,7 +181,7 @@ class Market:
             self._found_and_join()
             self.wait_until_all_know_all()
         except BaseException:
-            self._kill_all()
+            self.kill_all()
             raise
         return self
 
@@ -191,7 +192,7 @@ class Market:
             else:
                 print("\n".join(agent.log_tail() for agent in self.agents[:5]))
         finally:
-            self._kill_all()
+            self.kill_all()
 
     def env(self, i=None):
         """The environment of a command; with `i`, one that speaks to the agent with that index."""
@@ -239,23 +240,37 @@ class Market:
         if left:
             raise AssertionError("processes are left behind:\n" + "\n".join(f"{p}: {a}" for p, a in left.items()))
 
-    def _found_and_join(self):
-        first, *others = self.agents
+    def found(self):
+        """Makes the organisation and starts its authority, the first agent."""
+        first = self.agents[0]
         must(run_abacus("org", "init", "--name", "test", "--data-dir", first.directory, "--region", self.regions[0],
-                        env=self._env))
+                        env={**self._env, **first.place.env}))
         self._start(first)
-        token = must(self.run(0, "org", "token", "--quiet", "--uses", str(max(1, len(others))))).stdout.strip()
-        for i, agent in enumerate(others, start=1):
-            must(run_abacus("join", first.endpoint, "--token", token, "--data-dir", agent.directory,
-                            "--region", self.regions[i], env=self._env, enter=agent.place.enter))
+
+    def join(self, agent, region, token=None, start=True):
+        """Makes an agent a member, or a member again, and starts it."""
+        token = token or self.token()
+        must(run_abacus("join", self.agents[0].endpoint, "--token", token, "--data-dir", agent.directory,
+                        "--region", region, env={**self._env, **agent.place.env}, enter=agent.place.enter))
+        if start:
             self._start(agent)
+
+    def token(self, uses=1):
+        return must(self.run(0, "org", "token", "--quiet", "--uses", str(uses))).stdout.strip()
+
+    def _found_and_join(self):
+        self.found()
+        others = list(zip(self.agents, self.regions))[1:]
+        token = self.token(max(1, len(others)))
+        for agent, region in others:
+            self.join(agent, region, token)
 
     @staticmethod
     def _start(agent):
         agent.start()
         agent.node = agent.get("/v1/info")["node"]
 
-    def _kill_all(self):
+    def kill_all(self):
         for agent in self.agents:
             if agent.is_up():
                 agent.kill9()
