@@ -34,17 +34,19 @@ class Plan:
     cut_for_s: float
 
 
-def plan(rng, agents, spared, over_s, stop_s, cut_s):
-    """A third of the agents is stopped; all but `spared` are killed, one every second or so; a partition comes early."""
+def plan(rng, agents, buyers, spared, over_s, stop_s, cut_s):
+    """A third of the agents is stopped; one is killed every second or so, half of them buyers, but never those that are
+    spared; a partition comes early."""
+    killable = [[i for i in group if i not in spared] for group in (range(agents), buyers)]
     faults = [Fault(STOPPED, agent, rng.uniform(0, over_s - stop_s), stop_s)
               for agent in rng.sample(range(agents), agents // 3)]
     at_s = rng.uniform(0, 1)
     while at_s < over_s:
-        kill = Fault(KILLED, rng.choice([i for i in range(agents) if i not in spared]), at_s, rng.uniform(0.2, 2))
+        kill = Fault(KILLED, rng.choice(rng.choice(killable)), at_s, rng.uniform(0.2, 2))
         if not any(kill.overlaps(fault) for fault in faults):
             faults.append(kill)
         at_s += rng.uniform(0.5, 1.5)
-    return Plan(faults, rng.uniform(0, min(3, over_s - cut_s)), cut_s)
+    return Plan(faults, rng.uniform(1, min(5, over_s - cut_s)), cut_s)
 
 
 @dataclasses.dataclass

@@ -93,7 +93,7 @@ class ChaosTest(unittest.TestCase):
         """A job of a random kind at a random buyer that is there."""
         buyer = self.rng.choice([buyer for buyer in BUYERS if not self.faults.is_out(buyer)] or [None])
         kind = self.rng.choice(({}, {}, {"repeat": "at_most_once"}, {"lost_after_s": self.size.lost_after_s}))
-        sleep_s = self.rng.choice((task_lines.SHORT_SLEEP, task_lines.SHORT_SLEEP, 1, 3))
+        sleep_s = self.rng.choice((task_lines.SHORT_SLEEP, 1, 4))
         if buyer is None:
             self.agenda.after(0.2, self.hand_in_one)
         else:
@@ -102,10 +102,10 @@ class ChaosTest(unittest.TestCase):
     def break_things(self):
         size = self.size
         self.agenda = chaos.Agenda()
-        plan = chaos.plan(self.rng, AGENTS, {STEADY}, size.over_s, size.stop_s, size.cut_s)
+        plan = chaos.plan(self.rng, AGENTS, BUYERS, {STEADY}, size.over_s, size.stop_s, size.cut_s)
         self.faults = chaos.Faults(self.market, self.net, is_far, plan, self.agenda)
         for _ in range(size.tasks // ABREAST):
-            self.agenda.at(self.rng.uniform(0, size.over_s), self.hand_in_one)
+            self.agenda.at(size.over_s * self.rng.random() * self.rng.random(), self.hand_in_one)  # more of them early
         self.agenda.run()
 
     def wait_for_ends(self):
@@ -151,16 +151,20 @@ class ChaosTest(unittest.TestCase):
         return sum(job.count for job in self.jobs.values())
 
     def check_counters(self):
-        """Those of agents that were not killed: a buyer counts its tasks, a seller what began there."""
+        """Those of agents that were not killed: a buyer counts its tasks, a seller what began there. A process that is
+        started for a buyer which has given the award up may be ended before it writes its first line."""
         steady = self.market.agents[STEADY].get("/v1/counters")
         of_steady = sum(job.count for job in self.jobs.values() if job.buyer == STEADY)
         self.assertEqual((steady["tasks_succeeded"], steady["tasks_failed"]), (of_steady, 0), steady)
         begun = collections.Counter(line.node for lines in self.lines("begin").values() for line in lines)
+        cut_short = 0
         for i, agent in enumerate(self.market.agents):
             if i not in self.faults.killed:
                 counters = agent.get("/v1/counters")
-                self.assertEqual((counters["processes_started"], counters["processes_ended"]),
-                                 (begun[agent.node], begun[agent.node]), f"agent {i}: {counters}")
+                self.assertEqual(counters["processes_started"], counters["processes_ended"], f"agent {i}: {counters}")
+                self.assertLessEqual(begun[agent.node], counters["processes_started"], f"agent {i}: {counters}")
+                cut_short += counters["processes_started"] - begun[agent.node]
+        print(f"{cut_short} processes of agents that were not killed were ended before their first line")
 
     def check_long_tasks(self):
         """The partition, and whatever else happened, neither ended them nor began them again."""
