@@ -8,9 +8,10 @@ import unittest
 
 import api_client
 import fake_clock
+import network
 import own_mounts
 import task_lines
-from market import Market, bound, must, run_abacus, wait_until
+from market import Market, Place, bound, must, run_abacus, wait_until
 
 BUYER = 0
 HOUR_S = 3600
@@ -102,6 +103,36 @@ class StoppedSellerTest(FaultsTest):
             self.assertEqual(self.sellers(patient), {self.STOPPED})
             print(f"suspected after {suspected_s - stopped_s:.1f} s, placed again after "
                   f"{begun[self.COUNT] - stopped_s:.1f} s, stopped for {time.time() - stopped_s:.1f} s")
+
+
+class BadNetworkTest(FaultsTest):
+    """Every packet takes its time, and some never arrive."""
+
+    DELAY_S, LOSS = 0.05, 0.03
+    COUNT = 12
+
+    def setUp(self):
+        try:
+            self.net = self.enterContext(network.BadNetwork(4, self.DELAY_S, self.LOSS))
+        except network.Unavailable as error:
+            print(f"not run: {error}")
+            self.skipTest(str(error))
+
+    def test_tasks_end_and_distances_are_known(self):
+        places = [Place(host.address, host.enter) for host in self.net.hosts]
+        with Market(4, ("north", "south"), place=lambda i: places[i]) as self.market:
+            jobs = [self.submit(self.COUNT, task_lines.SHORT_SLEEP, repeat=repeat, regions=["south"])
+                    for repeat in ("idempotent", "at_most_once")]
+            for job in jobs:
+                self.check_done(job)
+            self.check_ran_once(jobs[1], self.COUNT)
+            must(self.market.run(BUYER, "run", "--region", "south", "--", "echo", "over the bad network"))
+            trips = [node["round_trip_ns"] / 1e9 for node in self.market.agents[BUYER].get("/v1/nodes")["nodes"]
+                     if not node["self"]]
+            self.assertGreaterEqual(min(trips), 2 * self.DELAY_S * 0.9, trips)
+            begun = len(self.times("begin", jobs[0]))
+            print(f"{begun} beginnings of {self.COUNT} idempotent tasks, round trips of {min(trips):.2f} to "
+                  f"{max(trips):.2f} s")
 
 
 class FullDiskTest(FaultsTest):

@@ -8,9 +8,11 @@ still hears each other, what is on its way to the other side is gone, and nobody
 
 import os
 import subprocess
+import sys
 import time
 
 import processes
+import slow_wire
 
 _TOOLS = ("unshare", "nsenter", "ip")
 _WITHIN_S = 10
@@ -104,3 +106,44 @@ class Network:
     def _plug(self, hosts, bridge):
         for host in hosts:
             self._switch.do("ip", "link", "set", host.port, "master", bridge)
+
+
+class BadNetwork:
+    """Namespaces between which packets take `delay_s` each way and are lost with the chance `loss` (slow_wire.py). A
+    context manager; raises Unavailable as Network does."""
+
+    def __init__(self, hosts, delay_s, loss):
+        self._count = hosts
+        self._wire_arguments = [str(delay_s), str(loss)]
+        self.hosts = []
+        self._wire = None
+
+    def __enter__(self):
+        try:
+            for number in range(1, self._count + 1):
+                self.hosts.append(Namespace())
+                self.hosts[-1].address = slow_wire.address_of(number)
+            self._start_wire()
+            for host in self.hosts:
+                host.do("ip", "address", "add", f"{host.address}/24", "dev", "wire0")
+                host.do("ip", "link", "set", "wire0", "up")
+        except (OSError, Unavailable) as error:
+            self.__exit__(None, None, None)
+            raise Unavailable(f"network namespaces need root, {', '.join(_TOOLS)} and /dev/net/tun: {error}") from error
+        return self
+
+    def __exit__(self, *_):
+        if self._wire:
+            self._wire.kill()
+            self._wire.communicate()
+        for host in self.hosts:
+            host.remove()
+        self.hosts, self._wire = [], None
+
+    def _start_wire(self):
+        self._wire = subprocess.Popen([sys.executable, "-B", slow_wire.__file__, *self._wire_arguments,
+                                       *(str(host.pid) for host in self.hosts)], stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      preexec_fn=processes.die_with_parent)
+        if self._wire.stdout.readline() != "ready\n":
+            raise Unavailable(self._wire.stderr.read().strip().splitlines()[-1])
