@@ -135,6 +135,53 @@ class BadNetworkTest(FaultsTest):
                   f"{max(trips):.2f} s")
 
 
+class LateAwardTest(FaultsTest):
+    """An award is under way for as long as TCP repeats it, also when its buyer has died meanwhile."""
+
+    AWARDED, OTHER = 1, 2
+    HEALED_AFTER_S = 11.5  # The dead buyer's last packets are repeated some 13.5 s after they were sent.
+
+    def setUp(self):
+        if os.environ.get("ABACUS_LONG") != "1":
+            print("not run: takes long; ABACUS_LONG=1 runs it")
+            self.skipTest("takes long")
+        try:
+            self.net = self.enterContext(network.Network(3))
+        except network.Unavailable as error:
+            print(f"not run: {error}")
+            self.skipTest(str(error))
+        places = [Place(host.address, host.enter) for host in self.net.hosts]
+        self.market = self.enterContext(Market(3, ("north", "south", "south"), place=lambda i: places[i]))
+
+    def award_into_the_partition(self):
+        """At once and unasked, since the seller's price was heard just now."""
+        self.check_done(self.submit(1, 0.6, regions=["south"], expected_run=5))
+        self.net.cut_off([self.net.hosts[self.AWARDED]])
+        job = self.submit(1, 5, regions=["south"], expected_run=5, repeat="at_most_once")
+        buyer = self.market.agents[BUYER]
+        wait_until("it is awarded", lambda: [lease["seller"] for lease in buyer.get("/v1/leases")["leases"]
+                                             if lease["job"] == job] == [self.market.agents[self.AWARDED].node], 1,
+                   lambda: self.market.run(BUYER, "explain", job).stdout)
+        time.sleep(0.1)
+        return job
+
+    def test_work_that_may_run_once_is_not_begun_by_an_award_that_its_buyer_gave_up(self):
+        buyer, awarded, other = self.market.agents
+        other.api("POST", "/v1/drain", {"on": True})
+        job = self.award_into_the_partition()
+        sent_s = time.time()
+        buyer.kill9()
+        buyer.restart()
+        other.api("POST", "/v1/drain", {"on": False})
+        time.sleep(max(0.0, sent_s + self.HEALED_AFTER_S - time.time()))
+        self.net.heal()
+        self.check_done(job, within_s=120)
+        # One that is begun by mistake may be ended before it writes its line; so the sellers' counters are asked.
+        time.sleep(5)
+        started = [agent.get("/v1/counters")["processes_started"] for agent in (awarded, other)]
+        self.assertEqual(sum(started), 2, f"one process for each of two jobs, not {started}: {self.sellers(job)}")
+
+
 class FullDiskTest(FaultsTest):
     """No byte is free where an agent keeps its data."""
 
