@@ -1,6 +1,8 @@
 // Puts the parts of a running agent together, feeds its driver, and takes the parts down again.
 #include "runtime/agent/agent.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -12,6 +14,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/check.h"
 #include "protocol/codec.h"
 #include "runtime/agent/contacts_file.h"
 #include "runtime/agent/housekeeping.h"
@@ -229,14 +232,18 @@ void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames
   pump->nudge();
 }
 
+/// Without its journal an agent can promise nothing, and what the disk does not take now it will not take in a moment:
+/// the agent ends, its work goes on under the shims, and the next start goes on from what is durable.
 void Agent::Parts::on_committed(const Status& status) {
-  if (!status)
-    options.log->error("the journal could not be written, going back to what is durable: {}", status.error().message);
-  Status outcome = driver->committed(status, read_clocks());
-  if (outcome) return pump->nudge();
-  options.log->critical("the journal cannot be read: {}", outcome.error().message);
+  if (status) {
+    CHECK(driver->committed(status, read_clocks()).has_value());
+    return pump->nudge();
+  }
+  Error error = status.error().in(fmt::format("the journal in {} cannot be written", options.data_dir.string()));
+  error.message += "; running work goes on: make room or mend the disk, and start the agent again";
+  options.log->critical("{}", error.message);
   pump->stop();
-  if (options.on_fatal) options.on_fatal(outcome.error());
+  if (options.on_fatal) options.on_fatal(error);
 }
 
 /// Packs under the submission's name, then pins under the tree's: jobs with the same inputs share them.

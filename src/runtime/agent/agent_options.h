@@ -36,7 +36,7 @@ struct AgentOptions {
   bool limits = true;             ///< Give tasks cgroup limits where the host has them.
   std::uint64_t store_cap_bytes = 10ull << 30;
   ExecutorFactory make_executor;               ///< Empty: processes under shims.
-  std::function<void(const Error&)> on_fatal;  ///< The journal cannot be read any more: the agent does nothing further.
+  std::function<void(const Error&)> on_fatal;  ///< The journal cannot be written: the agent does nothing further.
   std::shared_ptr<spdlog::logger> log;
 };
 
