@@ -63,7 +63,8 @@ class ChaosTest(unittest.TestCase):
     def submit(self, buyer, count, sleep_s, **more):
         lost_after_s = more.pop("lost_after_s", DEFAULT_LOST_AFTER_S)
         job = self.market.submit(buyer, command=task_lines.command(sleep_s), array=f"0-{count - 1}", cpu="0.5",
-                                 memory="16MiB", environment={"LINES": self.lines_path}, lost_after=lost_after_s, **more)
+                                 memory="16MiB", environment={"LINES": self.lines_path}, lost_after=lost_after_s,
+                                 **more)
         self.views[buyer].watch(job)
         self.jobs[job] = Job(buyer, job, count, more.get("repeat", "idempotent"), lost_after_s)
         return self.jobs[job]

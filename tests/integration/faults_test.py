@@ -1,4 +1,5 @@
-"""One fault at a time, and what is promised for it: a stopped seller, a full disk, wrong clocks, an expired certificate."""
+"""One fault at a time, and what is promised for it: stopped sellers, bad networks, full disks, wrong clocks, old
+certificates."""
 
 import http.client
 import os
@@ -277,7 +278,8 @@ class ClockTest(FaultsTest):
 
     def run_through(self, step):
         """Two jobs run while `step()` happens: neither is disturbed. Gives their tasks."""
-        jobs = [self.submit(4, bound(1.5), regions=["south"], repeat=repeat) for repeat in ("idempotent", "at_most_once")]
+        jobs = [self.submit(4, bound(1.5), regions=["south"], repeat=repeat)
+                for repeat in ("idempotent", "at_most_once")]
         for job in jobs:
             self.wait_until_running(job, 4)
         step()
@@ -289,10 +291,12 @@ class ClockTest(FaultsTest):
     def check_price(self, job):
         """By the market's prices and this machine's clock: no step makes a job dearer."""
         tasks = self.market.tasks(BUYER, job)
-        wait_until("it is settled", lambda: self.market.agents[BUYER].get(f"/v1/jobs/{job}")["committed_micro"] == 0, 20)
+        def view():
+            return self.market.agents[BUYER].get(f"/v1/jobs/{job}")
+        wait_until("it is settled", lambda: view()["committed_micro"] == 0, 20)
         took_s = max(self.times("end", job)) - min(self.times("begin", job)) + self.PATIENCE_S
         most = sum(task["price_micro_per_s"] for task in tasks) * took_s
-        spent = self.market.agents[BUYER].get(f"/v1/jobs/{job}")["spent_micro"]
+        spent = view()["spent_micro"]
         self.assertTrue(0 <= spent <= most, f"{spent}, not at most {most}: {tasks}")
 
     def test_steps_disturb_no_running_work(self):
