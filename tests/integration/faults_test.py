@@ -3,6 +3,7 @@ certificates."""
 
 import http.client
 import os
+import shutil
 import signal
 import time
 import unittest
@@ -192,6 +193,7 @@ class FullDiskTest(FaultsTest):
 
     def setUp(self):
         market = Market(2, ("north", "south"))
+        self.addCleanup(shutil.rmtree, market.directory, ignore_errors=True)  # It holds a mount until then.
         try:
             self.disk = self.enterContext(own_mounts.SmallDisk(market.agents[self.SICK].directory, self.DISK_BYTES))
         except own_mounts.Unavailable as error:
@@ -265,6 +267,7 @@ class ClockTest(FaultsTest):
 
     def setUp(self):
         market = Market(3, ("north", "south", "south"))
+        self.addCleanup(shutil.rmtree, market.directory, ignore_errors=True)
         self.clocks = {}
         try:
             for i in (BUYER, self.SELLER):
