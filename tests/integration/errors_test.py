@@ -53,8 +53,7 @@ class ErrorsTest(unittest.TestCase):
         return self.path(name)
 
     def log(self):
-        with open(self.first.directory + "/agent.log", errors="replace") as file:
-            return file.read()
+        return self.first.log()
 
     def check_alive(self):
         """The first agent is the same process still, answers, and buys."""

@@ -3,6 +3,7 @@
 Use it as a context manager: at the end it stops what it started and fails the test if any process is left.
 """
 
+import dataclasses
 import http.client
 import os
 import random
@@ -42,9 +43,9 @@ def wait_until(what, condition, within_s, detail=lambda: ""):
         time.sleep(0.05)
 
 
-def run_abacus(*arguments, timeout_s=60, env=None, **options):
-    """Runs the program to its end; stdout and stderr are text in the result."""
-    return subprocess.run([ABACUS, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+def run_abacus(*arguments, timeout_s=60, env=None, enter=(), **options):
+    """Runs the program to its end, `enter` before its name; stdout and stderr are text in the result."""
+    return subprocess.run([*enter, ABACUS, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=bound(timeout_s), env=env, **options)
 
 
@@ -65,15 +66,25 @@ def free_port():
                 continue
 
 
+@dataclasses.dataclass
+class Place:
+    """Where an agent runs: its address, and what stands before its command line and in its environment there."""
+    address: str = "127.0.0.1"
+    enter: list = dataclasses.field(default_factory=list)
+    env: dict = dataclasses.field(default_factory=dict)
+
+
 class Agent:
     """One agent: its data directory for the whole test, and its process while it runs."""
 
-    def __init__(self, directory, capacity, options, env):
+    def __init__(self, directory, capacity, options, env, place):
         self.directory = directory
         self.capacity = capacity
         self.options = options
+        self.place = place
         self.port = 0
         self.process = None
+        self.node = None  # its id, once it was started
         self._env = env
 
     @property
@@ -82,7 +93,7 @@ class Agent:
 
     @property
     def endpoint(self):
-        return f"127.0.0.1:{self.port}"
+        return f"{self.place.address}:{self.port}"
 
     def api(self, method, path, body=None, timeout_s=60):
         return api_client.request(self.socket_path, method, path, body, bound(timeout_s))
@@ -93,13 +104,15 @@ class Agent:
     def is_up(self):
         return self.process is not None and self.process.poll() is None
 
-    def log_tail(self):
+    def log(self):
         try:
             with open(self._log_path(), errors="replace") as file:
-                lines = file.readlines()[-_LOG_LINES:]
+                return file.read()
         except FileNotFoundError:
-            lines = ["(no log)\n"]
-        return f"--- {self._log_path()}\n" + "".join(lines)
+            return "(no log)\n"
+
+    def log_tail(self):
+        return f"--- {self._log_path()}\n" + "".join(self.log().splitlines(True)[-_LOG_LINES:])
 
     def start(self):
         """Starts it and waits until it answers. The port is chosen at the first start and kept."""
@@ -128,13 +141,14 @@ class Agent:
         self.start()
 
     def _log_path(self):
-        return os.path.join(self.directory, "agent.log")
+        return self.directory + ".log"  # beside it: some tests fill the disk of the directory
 
     def _spawn(self, port):
-        arguments = [ABACUS, "agent", "--data-dir", self.directory, "--listen", f"127.0.0.1:{port}",
-                     "--capacity", self.capacity, *self.options]
+        arguments = [*self.place.enter, ABACUS, "agent", "--data-dir", self.directory,
+                     "--listen", f"{self.place.address}:{port}", "--capacity", self.capacity, *self.options]
         with open(self._log_path(), "ab") as log:
-            self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._env,
+            self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            env={**self._env, **self.place.env},
                                             preexec_fn=processes.die_with_parent, start_new_session=True)
 
     def _answers_or_ended(self):
@@ -147,9 +161,11 @@ class Agent:
 
 
 class Market:
-    """`regions` and `capacities` go round in turn; `options(i)` gives further arguments of the agent with index i."""
+    """`regions` go round in turn; `options(i)` gives further arguments of the agent with index i, `place(i)` where it
+    runs."""
 
-    def __init__(self, agents=3, regions=("north",), capacity="cpu=4!,memory=512MiB!", options=lambda i: []):
+    def __init__(self, agents=3, regions=("north",), capacity="cpu=4!,memory=512MiB!", options=lambda i: [],
+                 place=lambda i: Place()):
         self.directory = tempfile.mkdtemp(prefix="abacus-market-")
         self.shared = os.path.join(self.directory, "shared")
         os.mkdir(self.shared)
@@ -157,7 +173,7 @@ class Market:
         for name in ("ABACUS_AGENT", "ABACUS_AGENT_TOKEN"):
             self._env.pop(name, None)
         self.regions = [regions[i % len(regions)] for i in range(agents)]
-        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env)
+        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env, place(i))
                        for i in range(agents)]
 
     def __enter__(self):
@@ -165,7 +181,7 @@ class Market:
             self._found_and_join()
             self.wait_until_all_know_all()
         except BaseException:
-            self._kill_all()
+            self.kill_all()
             raise
         return self
 
@@ -176,7 +192,7 @@ class Market:
             else:
                 print("\n".join(agent.log_tail() for agent in self.agents[:5]))
         finally:
-            self._kill_all()
+            self.kill_all()
 
     def env(self, i=None):
         """The environment of a command; with `i`, one that speaks to the agent with that index."""
@@ -224,23 +240,37 @@ class Market:
         if left:
             raise AssertionError("processes are left behind:\n" + "\n".join(f"{p}: {a}" for p, a in left.items()))
 
-    def _found_and_join(self):
-        first, *others = self.agents
+    def found(self):
+        """Makes the organisation and starts its authority, the first agent."""
+        first = self.agents[0]
         must(run_abacus("org", "init", "--name", "test", "--data-dir", first.directory, "--region", self.regions[0],
-                        env=self._env))
+                        env={**self._env, **first.place.env}))
         self._start(first)
-        token = must(self.run(0, "org", "token", "--quiet", "--uses", str(max(1, len(others))))).stdout.strip()
-        for i, agent in enumerate(others, start=1):
-            must(run_abacus("join", first.endpoint, "--token", token, "--data-dir", agent.directory,
-                            "--region", self.regions[i], env=self._env))
+
+    def join(self, agent, region, token=None, start=True):
+        """Makes an agent a member, or a member again, and starts it."""
+        token = token or self.token()
+        must(run_abacus("join", self.agents[0].endpoint, "--token", token, "--data-dir", agent.directory,
+                        "--region", region, env={**self._env, **agent.place.env}, enter=agent.place.enter))
+        if start:
             self._start(agent)
+
+    def token(self, uses=1):
+        return must(self.run(0, "org", "token", "--quiet", "--uses", str(uses))).stdout.strip()
+
+    def _found_and_join(self):
+        self.found()
+        others = list(zip(self.agents, self.regions))[1:]
+        token = self.token(max(1, len(others)))
+        for agent, region in others:
+            self.join(agent, region, token)
 
     @staticmethod
     def _start(agent):
         agent.start()
         agent.node = agent.get("/v1/info")["node"]
 
-    def _kill_all(self):
+    def kill_all(self):
         for agent in self.agents:
             if agent.is_up():
                 agent.kill9()

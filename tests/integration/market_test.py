@@ -4,6 +4,7 @@ import collections
 import time
 import unittest
 
+import task_lines
 from market import Market, bound, wait_until
 
 BUYER_KILLED, BUYER = 0, 1
@@ -17,29 +18,16 @@ ALL_TASKS = sum(count for _, count, _ in SHORT_JOBS) + 2 * LONG_TASKS
 DOWN_S = 1.5
 NEAR_A_KILL_S = bound(2)
 
-# One append to the file for each line: whole lines of several tasks never mix.
-SCRIPT = ('line() { echo "$1 $ABACUS_JOB_ID.$ABACUS_TASK_INDEX $ABACUS_NODE $(date +%s.%N)" >> "$LINES"; }; '
-          'line begin; sleep $1; line end')
-SHORT_SLEEP = '$(printf 0.%02d $((ABACUS_TASK_INDEX * 7 % 26 + 5)))'  # 50 to 300 ms
-
 
 class MarketTest(unittest.TestCase):
     def submit(self, buyer, count, sleep_s, **more):
-        script = SCRIPT.replace("sleep $1", f"sleep {sleep_s}")
-        return self.market.submit(buyer, command=["sh", "-c", script], array=f"0-{count - 1}", cpu="0.5",
+        return self.market.submit(buyer, command=task_lines.command(sleep_s), array=f"0-{count - 1}", cpu="0.5",
                                   memory="16MiB", environment={"LINES": self.lines_path}, **more)
 
     def lines(self, word):
         """When each task wrote a line that begins with `word`: its times, ascending."""
-        times = collections.defaultdict(list)
-        try:
-            with open(self.lines_path) as file:
-                for begin, task, _node, time_s in map(str.split, file):
-                    if begin == word:
-                        times[task].append(float(time_s))
-        except FileNotFoundError:
-            pass
-        return {task: sorted(of_task) for task, of_task in times.items()}
+        return {task: [line.time_s for line in lines]
+                for task, lines in task_lines.by_task(self.lines_path, word).items()}
 
     def may_begin_again(self, task, times):
         """Idempotent work may, whose first run fell into the moment when an agent died: an award then leaves before it
@@ -110,7 +98,7 @@ class MarketTest(unittest.TestCase):
         for job in (long_of_buyer, long_of_killed):
             self.wait_until_begun(job, LONG_TASKS)
         for buyer, count, more in SHORT_JOBS[:3]:
-            self.hand_in(buyer, count, SHORT_SLEEP, **more)
+            self.hand_in(buyer, count, task_lines.SHORT_SLEEP, **more)
         wait_until("some tasks ended", lambda: len(self.ended(BUYER_KILLED)) >= 10, 30)
         seller, through_seller = self.kill_a_seller(long_of_buyer)
         through_buyer = list(self.running(BUYER_KILLED, long_of_killed))
@@ -121,7 +109,7 @@ class MarketTest(unittest.TestCase):
         self.market.agents[seller].restart()
         self.market.agents[BUYER_KILLED].restart()
         for buyer, count, more in SHORT_JOBS[3:]:
-            self.hand_in(buyer, count, SHORT_SLEEP, **more)
+            self.hand_in(buyer, count, task_lines.SHORT_SLEEP, **more)
         self.check_ends()
         ended_now = self.ended(BUYER_KILLED)
         self.assertEqual({task: ended_now[task] for task in ended_before}, ended_before)

@@ -34,10 +34,11 @@ struct BuyingConfig {
   Duration lease_time_max = hours(1);         ///< Unless one task takes longer; then renewed.
   Duration lease_time_longest = hours(24);    ///< Never asked for more at once.
   Duration worth_a_slot = seconds(1);         ///< Tasks shorter than this share slots.
-  Duration extension = minutes(10);    ///< A seller out of touch works on so long past the end (its own setting).
-  Duration clock_bound = seconds(5);   ///< Between any two clocks of the market.
-  Duration message_life = seconds(5);  ///< No message is under way for longer.
-  Duration linger{};                   ///< An idle lease is kept so long.
+  Duration extension = minutes(10);     ///< A seller out of touch works on so long past the end (its own setting).
+  Duration clock_bound = seconds(5);    ///< Between any two clocks of the market.
+  Duration message_life = seconds(30);  ///< No message is under way for longer: 10 s to be dialled, 15 s to be repeated
+                                        ///< by TCP, also for an agent that has died (runtime/net), and a margin.
+  Duration linger{};                    ///< An idle lease is kept so long.
   Duration beat_every = seconds(5);
   Duration doubt_after = seconds(1);  ///< A Start without an answer for so long is asked about.
 

@@ -42,6 +42,7 @@ struct Live {
   std::optional<MonoTime> idle_since;
   Duration renewal_asked;  ///< Zero: no renewal is under way.
   bool cut = false;        ///< The budget ends before the seller would: released at the end, done or not.
+  MonoTime since;          ///< Accepted then, or taken from the journal.
 };
 
 /// Given up; waits for the receipt.

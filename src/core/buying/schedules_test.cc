@@ -166,6 +166,24 @@ TEST(Restart, AtMostOnceRunsOnceWhateverIsLost) {
   }
 }
 
+TEST(Restart, AnAwardOfTheFormerLifeMayStillArriveAtASellerThatDoesNotKnowIt) {
+  Market market(61, {{.slots = 0}, {.price = Price{10}, .run = hours(1)}, {.price = Price{1'000}}});
+  JobSpec spec;
+  spec.work.command = {"true"};
+  spec.repeat = Repeat::at_most_once;
+  JobId job = market.submit(spec);
+  market.run_for(minutes(1));
+  market.stop_seller(1, true);
+  market.crash_buyer();
+  market.run_for(seconds(1));
+  market.sellers[1].plan.run = milliseconds(10);
+  market.start_seller(1);
+  market.run_for(seconds(20));
+  EXPECT_EQ(market.buying->task({job, 0}).value().attempt, 1u) << "TCP may repeat it for so long";
+  ASSERT_TRUE(market.run_until_ended(job, minutes(1)));
+  EXPECT_EQ(market.buying->task({job, 0}).value().attempt, 2u);
+}
+
 /// Streams through the handlers alone: Dones in, Starts out, a seller that costs nothing.
 TEST(Throughput, StreamsAnArrayThroughOneLease) {
   constexpr std::uint32_t kTasks = 100'000;

@@ -144,6 +144,16 @@ void take_states(Job& job, Lease& lease, const LeaseReport& report, std::vector<
   }
 }
 
+/// The award of a young lease may still be on its way, and then its tasks would run twice. One from the journal that
+/// nobody has confirmed yet may have been awarded again and again until the restart.
+bool award_may_come(const Turn& t, const Job& job, const Lease& lease) {
+  if (!job.at_most_once()) return false;
+  Duration life = t.desk.config.message_life;
+  const Live* live = std::get_if<Live>(&lease.state);
+  bool in_doubt_since_restart = live && !live->confirmed && t.now.mono - live->since < life;
+  return in_doubt_since_restart || t.now.wall - lease.record.opened_at < life;
+}
+
 }  // namespace
 
 void arm(Turn& t, const Job& job, Lease& lease) {
@@ -179,6 +189,7 @@ void on_lease_due(Turn& t, Lease& lease) {
 void go_live(Turn& t, Job& job, Lease& lease) {
   Live live;
   Duration rest = std::clamp(lease.record.until - t.now.wall, Duration{}, hours(24 * 3650));
+  live.since = t.now.mono;
   live.beat_at = t.now.mono + t.desk.config.beat_every;
   live.ends_at = t.now.mono + rest;
   live.renew_at = t.now.mono + rest * 2 / 3;
@@ -235,9 +246,7 @@ void on_lease_report(Turn& t, const Contact& from, const LeaseReport& report) {
   Job* job = lease ? t.desk.job(lease->record.job) : nullptr;
   if (!job || lease->record.seller.node != from.node || std::holds_alternative<Awarded>(lease->state)) return;
   touched(t, *job, *lease);
-  // The award of a young lease may still be on its way, and then its tasks would run twice.
-  bool award_may_come = job->at_most_once() && t.now.wall - lease->record.opened_at < t.desk.config.message_life * 2;
-  if (!report.known && award_may_come) return;
+  if (!report.known && award_may_come(t, *job, *lease)) return;
   if (!report.known) {
     lose_lease(t, *job, *lease, "its seller does not know the lease any more");
     return after_change(t, *job);

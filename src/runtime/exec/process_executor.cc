@@ -54,6 +54,8 @@ class ProcessExecutor::Impl : public std::enable_shared_from_this<Impl> {
       : executor_(std::move(executor)), options_(std::move(options)), sink_(std::move(sink)) {}
 
   void stop();
+  /// Stops this one; another that knows nothing yet takes its place.
+  std::shared_ptr<Impl> anew();
   Status open_lease(const LeaseSpec& spec);
   Status launch(const LaunchSpec& spec);
   Status interrupt(const AttemptId& attempt, Duration grace);
@@ -109,6 +111,11 @@ void ProcessExecutor::Impl::stop() {
   for (auto& [lease, entry] : table_.leases) {
     if (entry.link) entry.link->close();
   }
+}
+
+std::shared_ptr<ProcessExecutor::Impl> ProcessExecutor::Impl::anew() {
+  stop();
+  return std::make_shared<Impl>(executor_, options_, sink_);
 }
 
 void ProcessExecutor::Impl::emit(ExecEvent event) {
@@ -468,7 +475,10 @@ Status ProcessExecutor::extend_lease(const LeaseId& lease, WallTime deadline) {
   return impl_->extend_lease(lease, deadline);
 }
 Status ProcessExecutor::end_lease(const LeaseId& lease) { return impl_->end_lease(lease); }
-void ProcessExecutor::adopt(std::function<void(std::vector<FoundLease>)> done) { impl_->adopt(std::move(done)); }
+void ProcessExecutor::adopt(std::function<void(std::vector<FoundLease>)> done) {
+  impl_ = impl_->anew();
+  impl_->adopt(std::move(done));
+}
 const IsolationReport& ProcessExecutor::isolation() const { return impl_->isolation(); }
 
 AttemptPaths ProcessExecutor::paths(const LeaseId& lease, const AttemptId& attempt) const {

@@ -89,6 +89,24 @@ TEST_F(RecoveryTest, WorkSurvivesTheAgentsKill) {
   EXPECT_EQ(ended_[attempt(0)].exit_code, 12);
 }
 
+TEST_F(RecoveryTest, AnAgentThatLostItsMemoryTakesItsOwnLeasesOverAgain) {
+  LeaseId lease = open();
+  launch(shell(lease, 0, "echo $$; until [ -e ../go ]; do sleep 0.05; done; exit 13"));
+  pid_t task = printed_pid(lease, 0);
+  bool first_answered = false;
+  executor_->adopt([&](std::vector<FoundLease>) { first_answered = true; });
+  auto adopted = adopt();
+  EXPECT_FALSE(first_answered) << "nobody waits for it any more";
+  ASSERT_EQ(adopted.size(), 1u);
+  EXPECT_TRUE(adopted[0].live);
+  EXPECT_TRUE(process_lives(task));
+  std::ofstream(root_ + "/" + lease.to_string() + "/go") << "";
+  ASSERT_TRUE(until([&] { return ended_.contains(attempt(0)); }));
+  EXPECT_EQ(ended_[attempt(0)].exit_code, 13);
+  EXPECT_TRUE(lost_.empty());
+  EXPECT_EQ(run(command(lease, 1, {"true"})).exit_code, 0);
+}
+
 TEST_F(RecoveryTest, UnknownLeasesAreEnded) {
   LeaseId lease = open();
   launch(shell(lease, 0, "echo $$; sleep 600"));

@@ -26,6 +26,7 @@ struct PeerIdentity {
   NodeId node;
   OrgId org;
   NodeAttributes attributes;
+  WallTime valid_until;  ///< The end of its certificate.
 };
 
 /// Signs with a node's key for stated purposes (see KeyPair::sign).

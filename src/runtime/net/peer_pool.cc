@@ -5,6 +5,8 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <vector>
 
 #include "base/check.h"
 
@@ -18,6 +20,11 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr std::size_t kPeersPerConnection = 4;  // peers remembered without a connection, for their back-off
 
 std::chrono::nanoseconds to_chrono(Duration duration) { return std::chrono::nanoseconds(duration.ns); }
+
+WallTime wall_now() {
+  auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count()};
+}
 
 }  // namespace
 
@@ -274,7 +281,22 @@ asio::awaitable<void> PeerPool::sweep_loop() {
   while (!stopped_) {
     sweep_timer_.expires_after(period);
     co_await sweep_timer_.async_wait(kNoThrow);
-    if (!stopped_) sweep();
+    if (stopped_) break;
+    end_expired();
+    sweep();
+  }
+}
+
+/// A certificate is checked in the handshake; who could not shake hands any more is not spoken with any longer either.
+void PeerPool::end_expired() {
+  WallTime now = wall_now();
+  std::vector<std::shared_ptr<Connection>> expired;
+  for (const auto& [raw, connection] : open_) {
+    if (now > connection->peer().valid_until) expired.push_back(connection);
+  }
+  for (const auto& connection : expired) {
+    connection->close({ErrorCode::denied, fmt::format("its certificate expired on {}: it has to be enrolled again",
+                                                      to_date_string(connection->peer().valid_until))});
   }
 }
 

@@ -56,6 +56,7 @@ class PeerPool : public ConnectionOwner, public std::enable_shared_from_this<Pee
   bool prevails(const Connection& fresh, const Connection& old) const;
   bool make_room();
   void sweep();
+  void end_expired();
   std::size_t used_slots() const;
 
   std::shared_ptr<NetContext> context_;

@@ -184,13 +184,16 @@ Result<PeerIdentity> TlsContext::peer_identity(const SSL* ssl) const {
   X509* leaf = SSL_get0_peer_certificate(ssl);
   if (leaf == nullptr) return fail(ErrorCode::denied, "the peer showed no certificate");
   TRY(Certificate certificate, Certificate::from_x509(leaf));
-  if (enrolling_with_) return PeerIdentity{certificate.node_id(), *enrolling_with_, certificate.attributes()};
+  if (enrolling_with_) {
+    return PeerIdentity{certificate.node_id(), *enrolling_with_, certificate.attributes(), certificate.not_after()};
+  }
   STACK_OF(X509)* chain = SSL_get0_verified_chain(ssl);
   if (chain == nullptr || sk_X509_num(chain) < 2) return fail(ErrorCode::denied, "the peer's chain was not verified");
   TRY(Certificate root, Certificate::from_x509(sk_X509_value(chain, sk_X509_num(chain) - 1)));
   for (const Certificate& organisation : trusted_) {
     if (root.key() != organisation.key()) continue;
-    return PeerIdentity{certificate.node_id(), organisation.org_id(), certificate.attributes()};
+    return PeerIdentity{certificate.node_id(), organisation.org_id(), certificate.attributes(),
+                        certificate.not_after()};
   }
   return fail(ErrorCode::denied, "the peer's certificate is of no trusted organisation");
 }

@@ -194,6 +194,19 @@ TEST_F(TransportTest, IdleConnectionsCloseUnlessKept) {
   ASSERT_TRUE(run_until(io, [&] { return !a.transport->connected(b.id()); }));
 }
 
+TEST_F(TransportTest, AConnectionEndsWithThePeersCertificate) {
+  KeyPair key = KeyPair::generate();
+  TestNode a(io, org.node()), b(io, {key, org.sign(key.public_key(), {}, hours(-1), seconds(3)), org.certificate});
+  b.send(a, "while it is valid");
+  ASSERT_TRUE(run_until(io, [&] { return a.heard("while it is valid"); }));
+  ASSERT_TRUE(run_until(io, [&] { return !a.transport->connected(b.id()) && !a.losses.empty(); }));
+  EXPECT_NE(a.losses[0].second.message.find("its certificate expired"), std::string::npos)
+      << a.losses[0].second.message;
+  b.send(a, "afterwards");
+  run_for(io, 200ms);
+  EXPECT_FALSE(a.heard("afterwards"));
+}
+
 TEST_F(TransportTest, ThePoolEvictsTheLeastRecentlyUsedButNotTheKept) {
   TransportOptions narrow;
   narrow.max_connections = 2;
