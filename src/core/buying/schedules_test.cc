@@ -181,7 +181,7 @@ TEST(Restart, AnAwardOfTheFormerLifeMayStillArriveAtASellerThatDoesNotKnowIt) {
   market.run_for(seconds(20));
   EXPECT_EQ(market.buying->task({job, 0}).value().attempt, 1u) << "TCP may repeat it for so long";
   ASSERT_TRUE(market.run_until_ended(job, minutes(1)));
-  EXPECT_EQ(market.buying->task({job, 0}).value().attempt, 2u);
+  EXPECT_GT(market.buying->task({job, 0}).value().attempt, 1u) << "and is placed again once it cannot";
 }
 
 /// Streams through the handlers alone: Dones in, Starts out, a seller that costs nothing.

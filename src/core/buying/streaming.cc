@@ -74,6 +74,8 @@ void feed(Turn& t, Job& job, Lease& lease) {
 }
 
 void recall_surplus(Turn& t, Job& job, Lease& lease) {
+  // Some may have begun before the recall arrives: work that should begin once stays and takes its turn.
+  if (job.at_most_once()) return;
   std::size_t capacity = std::size_t{lease.record.slots} * (1 + primed_per_slot(job, lease));
   std::vector<AttemptKey> surplus;
   for (auto it = lease.attempts.rbegin();

@@ -29,10 +29,9 @@ Status Driver::rebuild() {
 
 void Driver::go_on(Now now) {
   goes_on_at_.reset();
-  Effects effects;
-  node_->start(now, effects);
-  if (recorder_ != nullptr) recorder_->started(config_, std::exchange(restored_from_, {}), now, effects);
-  gathering_.append(std::move(effects));
+  node_->start(now, of_event_);
+  if (recorder_ != nullptr) recorder_->started(config_, std::exchange(restored_from_, {}), now, of_event_);
+  gathering_.append(of_event_);
   release_soft();
   if (!contacts_.empty()) handle(ContactsGiven{std::exchange(contacts_, {})}, now);
   begin_commit();
@@ -67,14 +66,9 @@ bool Driver::run(Now now, std::size_t events_max) {
 }
 
 void Driver::handle(const Event& event, Now now) {
-  if (recorder_ == nullptr) {
-    node_->handle(event, now, gathering_);
-  } else {
-    Effects effects;
-    node_->handle(event, now, effects);
-    recorder_->handled(event, now, effects);
-    gathering_.append(std::move(effects));
-  }
+  node_->handle(event, now, of_event_);
+  if (recorder_ != nullptr) recorder_->handled(event, now, of_event_);
+  gathering_.append(of_event_);
   ++events_handled_;
   release_soft();
 }

@@ -83,6 +83,7 @@ class Driver {
   Recorder* recorder_;
   std::unique_ptr<Node> node_;
   std::deque<Event> inbox_;
+  Effects of_event_;                ///< Empty between two events; keeps its memory.
   Effects gathering_;               ///< Since the last commit was started.
   std::vector<Effect> committing_;  ///< Held by the commit that is out.
   bool commit_out_ = false;

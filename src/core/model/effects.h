@@ -5,6 +5,7 @@
 #include <boost/describe.hpp>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -170,16 +171,20 @@ class Effects {
     soft(Send{to, trace, std::move(message)});
   }
 
-  /// Puts what came of a later event behind.
-  void append(Effects later) {
-    std::move(later.changes.begin(), later.changes.end(), std::back_inserter(changes));
-    std::move(later.now.begin(), later.now.end(), std::back_inserter(now));
-    std::move(later.held.begin(), later.held.end(), std::back_inserter(held));
-  }
+  /// Puts what came of a later event behind, and leaves it empty. Held starts and acknowledgements for a lease join the
+  /// message that waits already: many ends that are handled together make few messages.
+  void append(Effects& later);
 
   std::vector<JournalChange> changes;
   std::vector<Effect> now;
   std::vector<Effect> held;
+
+ private:
+  bool joins(Effect& effect);
+  template <class M>
+  bool joins_message(Send& send);
+
+  std::map<std::pair<LeaseId, std::size_t>, std::size_t> waiting_;  ///< Lease and kind: a place in `held`, maybe stale.
 };
 
 }  // namespace abacus

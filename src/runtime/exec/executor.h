@@ -128,8 +128,8 @@ class Executor {
   virtual Status end_lease(const LeaseId& lease) = 0;
 
   /// Takes over the leases that a former life of this agent left, and those of this one, as if it had just begun: what
-  /// was known before is forgotten, and no event or answer of it comes any more. `done` is called once, as an event would
-  /// be, unless adopt is called again before. What the caller does not want it gives to end_lease.
+  /// was known before is forgotten, and no event or answer of it comes any more. `done` is called once, as an event
+  /// would be, unless adopt is called again before. What the caller does not want it gives to end_lease.
   virtual void adopt(std::function<void(std::vector<FoundLease>)> done) = 0;
 
   virtual AttemptPaths paths(const LeaseId& lease, const AttemptId& attempt) const = 0;
