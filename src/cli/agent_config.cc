@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "api/suggest.h"
+#include "api/yaml.h"
 #include "base/size.h"
 #include "cli/job_flags.h"
 #include "cli/places.h"

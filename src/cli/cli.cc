@@ -32,6 +32,7 @@ struct Program {
     add_submit_commands(commands);
     add_job_commands(commands);
     add_replay_command(commands);
+    add_sim_commands(commands);
     app.footer(kFooter);  // last: commands made later would inherit it
   }
 };

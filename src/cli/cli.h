@@ -11,6 +11,12 @@
 
 namespace abacus {
 
+/// Where commands print. References stay with the caller.
+struct CliStreams {
+  std::ostream& out;
+  std::ostream& err;
+};
+
 /// What commands need of the rest of the program. All are set by main/; each Result's text is a sentence for the user.
 struct CliActions {
   std::string version;
@@ -19,12 +25,7 @@ struct CliActions {
   std::function<Result<std::string>(const JoinSettings&)> join;
   std::function<Status(const LocalMemberSettings&)> make_local_member;
   std::function<Result<Capacity>()> probe_machine;
-};
-
-/// Where commands print. References stay with the caller.
-struct CliStreams {
-  std::ostream& out;
-  std::ostream& err;
+  std::function<Result<int>(const SimSettings&, const CliStreams&)> simulate;  ///< The exit code.
 };
 
 /// Runs one command and returns the program's exit code (cli/exit_codes.h). Blocks SIGINT and SIGTERM in the calling

@@ -72,5 +72,6 @@ void add_submit_commands(CommandSet& commands);  // run, submit, plan
 void add_job_commands(CommandSet& commands);     // ps, show, logs, wait, cancel, explain, nodes
 void add_dev_commands(CommandSet& commands);     // dev up, dev status, dev down
 void add_replay_command(CommandSet& commands);   // replay
+void add_sim_commands(CommandSet& commands);     // sim
 
 }  // namespace abacus

@@ -8,6 +8,7 @@
 
 namespace abacus {
 
+inline constexpr int kExitFailure = 1;        ///< Of sim: a run was not as it should be.
 inline constexpr int kExitUsage = 2;          ///< Wrong flags, or a job that is not well formed.
 inline constexpr int kExitUnplaceable = 120;  ///< Nobody can or will run it.
 inline constexpr int kExitTime = 121;         ///< Time limit, deadline, or `wait --timeout`.

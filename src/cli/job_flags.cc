@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "api/job_document.h"
+#include "api/yaml.h"
 #include "cli/places.h"
 #include "protocol/output_dir.h"
 

@@ -26,8 +26,4 @@ void add_job_flags(CLI::App* command, JobFlags& flags);
 Result<boost::json::object> job_document_of(const JobFlags& flags, const std::vector<std::string>& after_dashes,
                                             const std::string& folder);
 
-/// YAML as JSON: plain scalars become numbers, booleans and null where they look like it. Errors: `invalid`, with the
-/// line; more than 100,000 values or 32 levels are too many.
-Result<boost::json::value> json_of_yaml(const std::string& text);
-
 }  // namespace abacus

@@ -48,6 +48,16 @@ struct JoinSettings {
   std::string region;
 };
 
+/// `abacus sim`.
+struct SimSettings {
+  std::string scenario;                     ///< A file.
+  std::optional<std::uint64_t> first_seed;  ///< None: the scenario's own, and only that.
+  std::uint64_t last_seed = 0;
+  std::string json_file;   ///< Empty: none; likewise below.
+  std::string trace_file;  ///< Of one seed only.
+  bool shrink = true;      ///< Makes a scenario that fails smaller, and writes it down.
+};
+
 /// A node made a member by whoever holds the authority's folder, without a network: for `abacus dev up`.
 struct LocalMemberSettings {
   std::string authority_dir;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/cli.h"
 #include "cli/settings.h"
 #include "protocol/resources.h"
 
@@ -15,6 +16,10 @@ Status run_agent(const AgentSettings& settings);
 Result<std::string> init_organisation(const OrgSettings& settings);
 Result<std::string> join_organisation(const JoinSettings& settings);
 Status make_local_member(const LocalMemberSettings& settings);
+
+/// Runs a scenario in virtual time; prints what came of it. The exit code: 0 if all is as it should be. Errors: a
+/// scenario that cannot be read, an output that cannot be written.
+Result<int> simulate(const SimSettings& settings, const CliStreams& streams);
 
 /// What this machine has to sell.
 Result<Capacity> probe_machine();

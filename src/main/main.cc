@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   actions.org_init = abacus::init_organisation;
   actions.join = abacus::join_organisation;
   actions.make_local_member = abacus::make_local_member;
+  actions.simulate = abacus::simulate;
   actions.probe_machine = abacus::probe_machine;
   return abacus::run_cli(argc, argv, actions);
 }

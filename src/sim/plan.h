@@ -2,6 +2,7 @@
 // all.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct NodeSetup {
   Duration clock_offset;  ///< Of its wall clock from the true one.
   Duration starts_at;
 };
+BOOST_DESCRIBE_STRUCT(NodeSetup, (), (region, capacity, pricing, clock_offset, starts_at))
 
 /// A job that a user hands in at a node. Lost if the agent is down at that moment, as for a real user.
 struct PlannedJob {
@@ -31,6 +33,7 @@ struct PlannedJob {
   JobSpec spec;
   std::optional<Duration> cancel_after;
 };
+BOOST_DESCRIBE_STRUCT(PlannedJob, (), (at, node, spec, cancel_after))
 
 struct Plan {
   std::uint64_t seed = 1;
@@ -47,6 +50,9 @@ struct Plan {
   Duration settle_within;     ///< After calm: all work must have ended by then.
   bool through_codec = true;  ///< Encode and decode each message, as a wire would.
 };
+BOOST_DESCRIBE_STRUCT(Plan, (),
+                      (seed, nodes, network, commit_latency, overlay, selling, buying, jobs, faults, chances, calm_at,
+                       settle_within, through_codec))
 
 /// Errors: `invalid`, naming the entry: an index without a node, a negative time, a fault that lasts beyond the calm, a
 /// job that no agent would take.

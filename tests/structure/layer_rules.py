@@ -25,8 +25,9 @@ MAY_SEE = {
     "runtime/*": _CORE + ("runtime/*",),
     "sim/*": _CORE + ("sim/*",),
     "api": _CORE + ("runtime/*",),
+    "scenario": _CORE + ("sim/*", "api"),
     "cli": _CORE + ("runtime/*", "api"),
-    "main": _CORE + ("runtime/*", "sim/*", "api", "cli"),
+    "main": _CORE + ("runtime/*", "sim/*", "api", "scenario", "cli"),
 }
 _TOP_FOLDERS = {name.split("/")[0] for name in MAY_SEE}
 

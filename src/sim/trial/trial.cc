@@ -5,10 +5,11 @@
 
 namespace abacus::sim {
 
-TrialResult run_trial(const Plan& plan, const Sabotages& sabotage) {
+TrialResult run_trial(const Plan& plan, const Sabotages& sabotage, Checker* onlooker) {
   AllCheckers checkers;
   Simulation simulation(plan, sabotage);
   checkers.watch(simulation);
+  if (onlooker != nullptr) simulation.watch(*onlooker);
   simulation.run();
   TrialResult result;
   result.violations = simulation.violations();
@@ -26,6 +27,8 @@ TrialResult run_trial(const Plan& plan, const Sabotages& sabotage) {
     Counters counters = node->counters();
     result.placements += counters.placements;
     result.placed_again += counters.tasks_lost;
+    result.awards += counters.awards_sent;
+    result.awards_refused += counters.awards_refused;
     result.tasks_ended += counters.tasks_succeeded + counters.tasks_failed;
   }
   return result;

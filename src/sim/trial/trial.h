@@ -23,11 +23,13 @@ struct TrialResult {
   std::uint64_t tasks_ended = 0;
   std::uint64_t placements = 0;
   std::uint64_t placed_again = 0;  ///< Attempts that were lost.
+  std::uint64_t awards = 0;
+  std::uint64_t awards_refused = 0;
   Duration virtual_time;
   Misfortunes misfortunes;
 };
 
-/// Requires a valid plan.
-TrialResult run_trial(const Plan& plan, const Sabotages& sabotage = {});
+/// Requires a valid plan. `onlooker` sees what the checkers see; null: nobody.
+TrialResult run_trial(const Plan& plan, const Sabotages& sabotage = {}, Checker* onlooker = nullptr);
 
 }  // namespace abacus::sim

@@ -1,11 +1,11 @@
-// YAML to JSON, bounded: aliases may not blow a small file up.
+// Bounded: aliases may not blow a small file up.
+#include "api/yaml.h"
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <boost/json.hpp>
 #include <charconv>
-
-#include "cli/job_flags.h"
 
 namespace abacus {
 namespace {
