@@ -101,22 +101,4 @@ struct Turn {
   void warn(const TraceContext& trace, std::string text) { fx.soft(Log{Log::Level::warning, trace, std::move(text)}); }
 };
 
-/// Adds an attempt to a message for the lease that is in this batch of effects already, or begins one. So many ends
-/// that are handled together make few messages.
-template <class M>
-void add_attempt(std::vector<Effect>& effects, std::size_t& hint, const Lease& lease, const TraceContext& trace,
-                 const AttemptId& attempt) {
-  if (hint < effects.size()) {
-    if (auto* sent = std::get_if<Send>(&effects[hint])) {
-      auto* message = std::get_if<M>(&sent->message);
-      if (message && message->lease == lease.id() && message->attempts.size() < limits::kAttemptsPerMessage) {
-        message->attempts.push_back(attempt);
-        return;
-      }
-    }
-  }
-  hint = effects.size();
-  effects.push_back(Send{lease.record.seller, trace, M{lease.id(), {attempt}}});
-}
-
 }  // namespace abacus

@@ -151,9 +151,8 @@ void stray_done(Turn& t, const Contact& from, const TraceContext& trace, const D
 }  // namespace
 
 void acknowledge(Turn& t, const Job& job, const LeaseId& id, const Contact& seller, const AttemptId& attempt) {
-  if (Lease* lease = t.desk.lease(id))
-    return add_attempt<DoneAck>(t.fx.held, lease->ack_hint, *lease, job.trace, attempt);
-  t.fx.after_commit(Send{seller, job.trace, DoneAck{id, {attempt}}});
+  const Lease* lease = t.desk.lease(id);
+  t.fx.after_commit(Send{lease ? lease->record.seller : seller, job.trace, DoneAck{id, {attempt}}});
 }
 
 void on_started(Turn& t, const Contact& from, const TraceContext& trace, const Started& started) {

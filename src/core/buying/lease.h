@@ -70,9 +70,6 @@ struct Lease {
   std::optional<MonoTime> untouched_since;  ///< The seller is suspect, or left two beats unanswered.
   std::uint32_t beats_unanswered = 0;
   MonoTime watch_at;  ///< When the timer is set for.
-  // Where in the current batch of effects a message for this lease can take further attempts.
-  std::size_t start_hint = 0;
-  std::size_t ack_hint = 0;
 
   const LeaseId& id() const { return record.lease; }
   bool live() const { return std::holds_alternative<Live>(state); }

@@ -26,7 +26,16 @@ std::uint32_t fees_left(const Job& job, const Lease& lease, std::uint32_t wanted
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(left->micro / lease.record.fee.micro, 0, wanted));
 }
 
-std::vector<Effect>& way_out(Turn& t, const Job& job) { return job.at_most_once() ? t.fx.held : t.fx.now; }
+/// At once, or for at_most_once jobs when the attempts are durable.
+void send_starts(Turn& t, const Job& job, const Lease& lease, const std::vector<AttemptId>& attempts) {
+  auto left = attempts.begin();
+  while (left != attempts.end()) {
+    auto end = left + std::min<std::ptrdiff_t>(attempts.end() - left, limits::kAttemptsPerMessage);
+    Send send{lease.record.seller, job.trace, Start{lease.id(), {left, end}}};
+    job.at_most_once() ? t.fx.after_commit(std::move(send)) : t.fx.soft(std::move(send));
+    left = end;
+  }
+}
 
 }  // namespace
 
@@ -66,10 +75,9 @@ void feed(Turn& t, Job& job, Lease& lease) {
   if (job.pending.empty() || !takes_tasks(t, job, lease)) return;
   std::uint32_t count = std::min(room_in(job, lease), job.pending.size());
   count = fees_left(job, lease, count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    AttemptId attempt = begin_attempt(t, job, lease);
-    add_attempt<Start>(way_out(t, job), lease.start_hint, lease, job.trace, attempt);
-  }
+  std::vector<AttemptId> attempts;
+  for (std::uint32_t i = 0; i < count; ++i) attempts.push_back(begin_attempt(t, job, lease));
+  send_starts(t, job, lease, attempts);
   if (count > 0) watch_starts(t, lease);
 }
 
@@ -88,13 +96,14 @@ void recall_surplus(Turn& t, Job& job, Lease& lease) {
 }
 
 void start_again(Turn& t, Job& job, Lease& lease, const std::vector<AttemptKey>& keys) {
-  std::size_t hint = way_out(t, job).size();
+  std::vector<AttemptId> attempts;
   for (const AttemptKey& key : keys) {
     auto found = lease.attempts.find(key);
     if (found == lease.attempts.end()) continue;
     found->second.sent_at = t.now.mono;
-    add_attempt<Start>(way_out(t, job), hint, lease, job.trace, {job.task_id(key.first), key.second});
+    attempts.push_back({job.task_id(key.first), key.second});
   }
+  send_starts(t, job, lease, attempts);
 }
 
 void interrupt(Turn& t, Job& job, Lease& lease, const std::vector<AttemptKey>& keys) {

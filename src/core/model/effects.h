@@ -1,10 +1,8 @@
 // What a node wants of the world. The node never calls out: it fills an Effects, and the driver carries it out.
 #pragma once
 
-#include <algorithm>
 #include <boost/describe.hpp>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
