@@ -14,10 +14,10 @@ struct SimFlags {
 };
 
 Result<std::uint64_t> number(std::string_view text) {
-  std::uint64_t value = 0;
+  std::int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size()) return value;
-  return fail(ErrorCode::invalid, "'{}' is no seed: want a whole number", text);
+  if (error == std::errc{} && end == text.data() + text.size() && value >= 0) return static_cast<std::uint64_t>(value);
+  return fail(ErrorCode::invalid, "'{}' is no seed: want a whole number from 0 to 2^63 - 1", text);
 }
 
 Status read_seeds(const SimFlags& flags, SimSettings& settings) {

@@ -36,7 +36,7 @@ Status write_text(const fs::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   if (file.flush()) return {};
-  return fail(ErrorCode::unavailable, "cannot write {}", path.string());
+  return fail(ErrorCode::internal, "cannot write {}", path.string());
 }
 
 /// A scenario file, parsed anew for each seed: what it draws depends on the seed.
@@ -78,10 +78,10 @@ Result<Run> run_one(const ScenarioFile& file, std::optional<std::uint64_t> seed,
 
 Result<Run> run_traced(const ScenarioFile& file, const SimSettings& settings) {
   std::ofstream out(settings.trace_file, std::ios::binary);
-  if (!out) return fail(ErrorCode::unavailable, "cannot write {}", settings.trace_file);
+  if (!out) return fail(ErrorCode::internal, "cannot write {}", settings.trace_file);
   TraceWriter writer(out);
   auto run = run_one(file, settings.first_seed, &writer);
-  if (!out.flush()) return fail(ErrorCode::unavailable, "cannot write all of {}", settings.trace_file);
+  if (!out.flush()) return fail(ErrorCode::internal, "cannot write all of {}", settings.trace_file);
   return run;
 }
 

@@ -75,8 +75,6 @@ class Simulation {
   /// Whether the custodian is up and says so.
   bool has_ended(const AcceptedJob& job) const;
   bool all_ended() const;
-  /// True if a message from one to the other could arrive now.
-  bool connected(NodeIndex from, NodeIndex to) const { return !network_.cut(from, to, now_); }
   /// When the last fault began or ended, and how many hold now.
   MonoTime disturbed_at() const { return disturbed_at_; }
   std::size_t faults_hold() const { return faults_hold_; }

@@ -19,7 +19,6 @@ class CostChecker final : public Checker {
   void at_end(const Simulation& simulation) override;
 
   std::uint64_t overlay_messages() const { return overlay_.count; }
-  std::uint64_t market_messages() const { return market_.count; }
 
  private:
   void check_memory(const Simulation& simulation, NodeIndex index);
