@@ -22,6 +22,8 @@ struct ViewsConfig {
   Duration refill_max = seconds(30);      ///< Where attempts bear nothing, they back off up to this.
   Duration refusal_memory = seconds(20);  ///< A refused contact is not asked again for this long.
   Duration confirm = seconds(10);         ///< Between checks with one neighbour that both sides agree.
+  Duration mix = seconds(15);             ///< Until a full view looks for one more neighbour anyway; doubles
+  Duration mix_max = minutes(10);         ///< up to this, as cliques come from starts.
   Duration join_retry = seconds(1);       ///< First retry of an isolated node; doubles up to the maximum.
   Duration join_retry_max = seconds(30);
   Duration reach_out =
@@ -32,8 +34,8 @@ struct ViewsConfig {
 };
 BOOST_DESCRIBE_STRUCT(ViewsConfig, (),
                       (active_target, active_max, passive_max, active_walk, passive_walk, reply_timeout, refill,
-                       refill_max, refusal_memory, confirm, join_retry, join_retry_max, reach_out, reach_out_max,
-                       lost_max, seeds_max))
+                       refill_max, refusal_memory, confirm, mix, mix_max, join_retry, join_retry_max, reach_out,
+                       reach_out_max, lost_max, seeds_max))
 
 /// Offers kept. Shares and retention are the outcome of the discovery experiments (design, section 4): with three live
 /// offers of every device class retained, and places for rare classes in every shuffle, 20 holders among 100,000 nodes

@@ -29,6 +29,7 @@ Views::Views(const ViewsConfig& config, const Contact& self, Prng prng)
       prng_(prng),
       fill_pause_(config.refill),
       join_pause_(config.join_retry),
+      mix_pause_(config.mix),
       reach_out_pause_(config.reach_out) {}
 
 bool Views::is_self(const Contact& contact) const {

@@ -3,8 +3,9 @@
 //
 // Differences from the paper, each for a network that loses messages: every new link is asked for and confirmed
 // (NeighbourRequest, NeighbourReply), also at the end of a ForwardJoin; from time to time a neighbour is asked again,
-// so that one-sided links are found; contacts that were lost, and the seeds, are spoken to ever more rarely but for
-// ever, so that the halves of a partition find each other again.
+// so that one-sided links are found; full views go on mixing, ever more slowly, since those filled while many nodes
+// start at once close around few of them; contacts that were lost, and the seeds, are spoken to ever more rarely but
+// for ever, so that the halves of a partition find each other again.
 #pragma once
 
 #include <compare>
@@ -64,7 +65,7 @@ class Views {
   void on_wake(Now now, Effects& effects);
 
  private:
-  enum class Timer : std::uint8_t { fill, join, confirm, reach_out, reply };
+  enum class Timer : std::uint8_t { fill, join, confirm, mix, reach_out, reply };
   struct TimerKey {
     Timer timer = Timer::fill;
     NodeId node;
@@ -87,6 +88,7 @@ class Views {
   std::vector<Contact> candidates(MonoTime now);
   void join(Now now, Effects& effects);
   void confirm(Now now, Effects& effects);
+  void mix(Now now, Effects& effects);
   void reach_out(MonoTime now);
   MonoTime about(MonoTime now, Duration later);
 
@@ -103,6 +105,7 @@ class Views {
   TimerQueue<TimerKey> timers_;
   Duration fill_pause_;
   Duration join_pause_;
+  Duration mix_pause_;
   Duration reach_out_pause_;
   std::size_t next_seed_ = 0;
   std::size_t next_confirmed_ = 0;

@@ -137,6 +137,35 @@ TEST_F(ViewsTest, OneSidedLinksAreFound) {
   EXPECT_TRUE(views.active().empty());
 }
 
+/// Seven nodes with six neighbours each miss nobody, and would stay among themselves.
+TEST_F(ViewsTest, AFullViewExchangesANeighbourNowAndThen) {
+  befriend(1, 6);
+  views.learn(contact(20), MonoTime{});
+  const auto requests = sent<NeighbourRequest>(run_until(seconds(20)));
+  ASSERT_FALSE(requests.empty());
+  EXPECT_EQ(requests.back().first, node_id(20));
+  EXPECT_FALSE(requests.back().second.urgent);
+  receive(20, NeighbourReply{true});
+  EXPECT_EQ(views.active().size(), 7u);
+  views.learn(contact(21), MonoTime{} + clock);
+  Effects effects = run_until(seconds(65));
+  ASSERT_EQ(sent<Disconnect>(effects).size(), 1u) << "somebody makes way";
+  EXPECT_FALSE(sent<Disconnect>(effects)[0].second.leaving);
+  EXPECT_EQ(views.active().size(), 6u);
+}
+
+TEST_F(ViewsTest, MixingSlowsDown) {
+  std::size_t dropped = 0;
+  for (int minute = 1; minute <= 60; ++minute) {
+    befriend(1, 8);
+    for (std::uint32_t i = 20; i < 40; ++i) views.learn(contact(i), MonoTime{} + clock);
+    if (minute == 31) dropped = 0;
+    dropped += sent<Disconnect>(run_until(minutes(minute))).size();
+  }
+  EXPECT_GE(dropped, 2u);
+  EXPECT_LE(dropped, 4u) << "one in ten minutes";
+}
+
 TEST_F(ViewsTest, AContactThatDoesNotAnswerIsGivenUp) {
   befriend(1, 1);
   views.learn(contact(20), MonoTime{});

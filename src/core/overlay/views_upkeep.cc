@@ -1,4 +1,4 @@
-// What the views do by themselves: fill up, join again when alone, confirm links, reach out to the lost.
+// What the views do by themselves: fill up, join again when alone, confirm links, mix, reach out to the lost.
 #include <algorithm>
 
 #include "core/overlay/views.h"
@@ -12,6 +12,7 @@ MonoTime Views::about(MonoTime now, Duration later) {
 
 void Views::start(MonoTime now) {
   timers_.set({Timer::confirm, {}}, about(now, config_.confirm));
+  timers_.set({Timer::mix, {}}, about(now, mix_pause_));
   timers_.set({Timer::reach_out, {}}, about(now, reach_out_pause_));
 }
 
@@ -30,6 +31,7 @@ void Views::on_wake(Now now, Effects& effects) {
       case Timer::fill: fill(now, effects); break;
       case Timer::join: join(now, effects); break;
       case Timer::confirm: confirm(now, effects); break;
+      case Timer::mix: mix(now, effects); break;
       case Timer::reach_out: reach_out(now.mono); break;
       case Timer::reply: give_up(due->node, now.mono); break;
     }
@@ -98,6 +100,17 @@ void Views::confirm(Now now, Effects& effects) {
   if (active_.empty()) return;
   const Contact& neighbour = active_[next_confirmed_++ % active_.size()];
   if (!asked_.contains(neighbour.node)) ask(neighbour, false, now.mono, effects);
+}
+
+/// Where a view is above its target, somebody makes way for the one who is asked.
+void Views::mix(Now now, Effects& effects) {
+  mix_pause_ = std::min(mix_pause_ * 2, config_.mix_max);
+  timers_.set({Timer::mix, {}}, about(now.mono, mix_pause_));
+  if (missing() > 0) return;
+  const std::vector<Contact> others = candidates(now.mono);
+  if (others.empty()) return;
+  if (active_.size() > config_.active_target) drop_random_neighbour(now.mono, effects);
+  ask(others.front(), false, now.mono, effects);
 }
 
 void Views::reach_out(MonoTime now) {
