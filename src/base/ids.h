@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "base/bytes.h"
@@ -19,7 +21,15 @@ struct Id {
 
   static constexpr std::size_t kSize = N;
 
-  auto operator<=>(const Id&) const = default;
+  bool operator==(const Id&) const = default;
+  /// Ids are random or keys: the first word nearly always decides, without a call.
+  std::strong_ordering operator<=>(const Id& other) const {
+    if constexpr (N > sizeof(std::uint64_t)) {
+      std::uint64_t a = first_word(), b = other.first_word();
+      if (a != b) return a <=> b;
+    }
+    return bytes <=> other.bytes;
+  }
 
   /// True for the all-zero id, which names nothing.
   bool empty() const { return *this == Id{}; }
@@ -37,6 +47,15 @@ struct Id {
     Id id;
     std::copy(raw.begin(), raw.end(), id.bytes.begin());
     return id;
+  }
+
+ private:
+  /// Its order is that of the bytes.
+  std::uint64_t first_word() const {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    return __builtin_bswap64(word);
   }
 };
 

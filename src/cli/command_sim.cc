@@ -36,6 +36,9 @@ Status read_seeds(const SimFlags& flags, SimSettings& settings) {
   if (!settings.trace_file.empty() && settings.last_seed != *settings.first_seed) {
     return fail(ErrorCode::invalid, "--trace writes one seed only: give --seed N");
   }
+  if (settings.speed && settings.last_seed != *settings.first_seed) {
+    return fail(ErrorCode::invalid, "--speed measures one seed only: give --seed N");
+  }
   return {};
 }
 
@@ -59,6 +62,8 @@ void add_sim_commands(CommandSet& commands) {
   command->add_option("--seeds", flags->seeds, "FIRST-LAST: one run for each");
   command->add_option("--json", flags->settings.json_file, "Write all numbers of all runs to FILE");
   command->add_option("--trace", flags->settings.trace_file, "Write what happens to FILE, one JSON object a line");
+  command->add_flag("--speed", flags->settings.speed,
+                    "Say how fast it ran, against the bare event heap, and what a node weighs in memory");
   command->add_flag("--no-shrink", flags->no_shrink, "Leave a scenario that fails as it is");
 }
 

@@ -56,6 +56,7 @@ struct SimSettings {
   std::string json_file;   ///< Empty: none; likewise below.
   std::string trace_file;  ///< Of one seed only.
   bool shrink = true;      ///< Makes a scenario that fails smaller, and writes it down.
+  bool speed = false;      ///< Says how fast it was, and what a node weighs; of one seed only.
 };
 
 /// A node made a member by whoever holds the authority's folder, without a network: for `abacus dev up`.

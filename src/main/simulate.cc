@@ -13,6 +13,7 @@
 #include "api/yaml.h"
 #include "cli/exit_codes.h"
 #include "main/actions.h"
+#include "main/sim_speed.h"
 #include "scenario/report.h"
 #include "scenario/trace.h"
 #include "sim/trial/shrink.h"
@@ -155,7 +156,9 @@ Result<int> simulate(const SimSettings& settings, const CliStreams& streams) {
     TRY(code, seeds.run(streams.out));
     reports = seeds.take_reports();
   } else {
+    SpeedGauge gauge;
     TRY(Run run, settings.trace_file.empty() ? run_one(file, settings.first_seed) : run_traced(file, settings));
+    if (settings.speed) streams.out << gauge.report(run.scenario.plan.nodes.size(), run.result) << "\n";
     TRY(bool good, show(file, run, settings.shrink, streams.out));
     code = good ? 0 : kExitFailure;
     reports.push_back(report_of(run.scenario, run.result));

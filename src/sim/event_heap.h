@@ -24,6 +24,8 @@ class EventHeap {
 
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
+  /// The most entries that it ever held.
+  std::size_t peak() const { return entries_.size(); }
   MonoTime next_at() const { return heap_.front().at; }
 
   void push(MonoTime at, T value) {

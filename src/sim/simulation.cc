@@ -2,6 +2,7 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
@@ -59,13 +60,21 @@ Simulation::~Simulation() = default;
 
 void Simulation::record(NodeIndex node, Recorder& recorder) { nodes_[node]->record(recorder); }
 
+/// Random, but for the last four bytes, which are the index.
+NodeId Simulation::new_id(NodeIndex index) {
+  NodeId id;
+  prng_.fill(id.bytes);
+  std::memcpy(id.bytes.data() + NodeId::kSize - sizeof index, &index, sizeof index);
+  return id;
+}
+
 void Simulation::make_hosts() {
   OrgId organisation;
   prng_.fill(organisation.bytes);
   for (NodeIndex i = 0; i < plan_.nodes.size(); ++i) {
     const NodeSetup& setup = plan_.nodes[i];
     NodeConfig node;
-    prng_.fill(node.self.node.bytes);
+    node.self.node = new_id(i);
     node.self.endpoint.address[15] = 1;
     node.self.endpoint.port = static_cast<std::uint16_t>(1 + i % 65'000);
     node.organisation = organisation;
@@ -76,7 +85,6 @@ void Simulation::make_hosts() {
     node.overlay = plan_.overlay;
     node.selling = plan_.selling;
     node.buying = plan_.buying;
-    index_.emplace(node.self.node, i);
     nodes_.push_back(std::make_unique<Host>(*this, i, std::move(node), setup.clock_offset));
   }
 }
@@ -324,9 +332,10 @@ const Disk& Simulation::disk(NodeIndex index) const { return nodes_[index]->disk
 const NodeId& Simulation::id_of(NodeIndex index) const { return nodes_[index]->config().self.node; }
 
 std::optional<NodeIndex> Simulation::index_of(const NodeId& id) const {
-  auto found = index_.find(id);
-  if (found == index_.end()) return std::nullopt;
-  return found->second;
+  NodeIndex index = 0;
+  std::memcpy(&index, id.bytes.data() + NodeId::kSize - sizeof index, sizeof index);
+  if (index >= nodes_.size() || id_of(index) != id) return std::nullopt;
+  return index;
 }
 
 std::vector<Violation> Simulation::violations() const {

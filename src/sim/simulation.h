@@ -80,6 +80,8 @@ class Simulation {
   std::size_t faults_hold() const { return faults_hold_; }
   std::uint64_t events_handled() const { return events_handled_; }
   std::uint64_t messages_sent() const { return messages_sent_; }
+  /// The most happenings that were scheduled at a time.
+  std::size_t agenda_peak() const { return agenda_.peak(); }
   Misfortunes misfortunes() const;
   std::vector<Violation> violations() const;
 
@@ -148,6 +150,7 @@ class Simulation {
   static constexpr std::int64_t kEpochNs = 1'800'000'000'000'000'000;  // Wall time of virtual time zero.
 
   void make_hosts();
+  NodeId new_id(NodeIndex index);
   void schedule_plan();
   void step();
 
@@ -190,7 +193,6 @@ class Simulation {
   MonoTime now_, disturbed_at_;
   std::size_t faults_hold_ = 0;
   std::vector<std::unique_ptr<Host>> nodes_;
-  std::map<NodeId, NodeIndex> index_;
   std::vector<Checker*> checkers_;
   std::vector<AcceptedJob> accepted_;
   std::map<RequestId, std::size_t> submissions_;  ///< Under way, with the place of the job in the plan.

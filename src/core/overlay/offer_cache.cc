@@ -1,6 +1,8 @@
 // Stratified retention. One pass over the entries decides what is worth keeping; a few hundred entries make that cheap.
 #include "core/overlay/offer_cache.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -40,12 +42,11 @@ OfferCache::OfferCache(const OfferCacheConfig& config, const NodeId& self, std::
     : config_(config), self_(self), own_region_(std::move(own_region)), round_trips_(round_trips), prng_(prng) {}
 
 std::size_t OfferCache::position_of(const NodeId& node) const {
-  auto less = [](const OfferRef& offer, const NodeId& id) { return offer->offer.contact.node < id; };
-  return static_cast<std::size_t>(std::lower_bound(offers_.begin(), offers_.end(), node, less) - offers_.begin());
+  return static_cast<std::size_t>(std::lower_bound(nodes_.begin(), nodes_.end(), node) - nodes_.begin());
 }
 
 bool OfferCache::holds(std::size_t position, const NodeId& node) const {
-  return position < offers_.size() && offers_[position]->offer.contact.node == node;
+  return position < nodes_.size() && nodes_[position] == node;
 }
 
 OfferRef OfferCache::find(const NodeId& node) const {
@@ -59,89 +60,88 @@ std::optional<std::uint64_t> OfferCache::sequence_of(const NodeId& node) const {
   return offers_[position]->offer.sequence;
 }
 
-std::size_t OfferCache::holders_of(const std::string& device_class) const {
-  auto found = classes_.find(device_class);
-  return found == classes_.end() ? 0 : found->second;
-}
+std::size_t OfferCache::holders_of(const std::string& device_class) const { return classes_.count(device_class); }
 
-std::size_t OfferCache::nodes_in(const std::string& region) const {
-  auto found = regions_.find(region);
-  return found == regions_.end() ? 0 : found->second.count;
-}
+std::size_t OfferCache::nodes_in(const std::string& region) const { return regions_.count(region); }
 
-OfferCache::Stratum OfferCache::stratum_of(const std::string& region) const {
+OfferCache::Stratum OfferCache::stratum_by_distance(const std::string& region) const {
   if (region == own_region_) return Stratum::own_region;
   return round_trips_.to_region(region) <= config_.near_round_trip ? Stratum::near : Stratum::far;
 }
 
-OfferCache::Entry OfferCache::count_in(const Offer& offer, WallTime until) {
-  Entry entry{until, regions_.end(), {}};
-  if (offer.contact.node == self_) return entry;
-  auto [region, fresh] = regions_.try_emplace(offer.region);
-  if (fresh) region->second.stratum = stratum_of(offer.region);
-  ++region->second.count;
-  entry.region = region;
-  for (std::string& name : device_classes(offer.capacity)) {
-    auto row = classes_.try_emplace(std::move(name), 0).first;
-    ++row->second;
-    entry.classes.push_back(row);
+Tally::Number OfferCache::shape_of(const Capacity& capacity) {
+  const std::vector<std::string> names = device_classes(capacity);
+  std::string key;  // With sizes: no name can look like two.
+  for (const std::string& name : names) key += fmt::format("{} {} ", name.size(), name);
+  const Tally::Number shape = shapes_.add(key);
+  shape_classes_.resize(shapes_.bound());
+  std::vector<Tally::Number>& classes = shape_classes_[shape];
+  if (shapes_.count(shape) == 1) classes.clear();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Tally::Number number = classes_.add(names[i]);
+    if (shapes_.count(shape) == 1) classes.push_back(number);
   }
-  return entry;
+  return shape;
 }
 
-void OfferCache::count_out(const Entry& entry) {
-  if (is_own(entry)) return;
-  if (--entry.region->second.count == 0) regions_.erase(entry.region);
-  for (Classes::iterator row : entry.classes) {
-    if (--row->second == 0) classes_.erase(row);
-  }
+OfferCache::Tag OfferCache::count_in(const Offer& offer) {
+  if (offer.contact.node == self_) return {};
+  Tag tag{regions_.add(offer.region), shape_of(offer.capacity)};
+  strata_.resize(regions_.bound());
+  if (regions_.count(tag.region) == 1) strata_[tag.region] = stratum_by_distance(offer.region);
+  return tag;
+}
+
+void OfferCache::count_out(const Tag& tag) {
+  if (tag.own()) return;
+  regions_.drop(tag.region);
+  for (Tally::Number number : shape_classes_[tag.shape]) classes_.drop(number);
+  shapes_.drop(tag.shape);
 }
 
 void OfferCache::remove(std::size_t position) {
-  count_out(entries_[position]);
-  offers_.erase(offers_.begin() + static_cast<std::ptrdiff_t>(position));
-  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(position));
+  const auto at = static_cast<std::ptrdiff_t>(position);
+  count_out(tags_[position]);
+  nodes_.erase(nodes_.begin() + at);
+  offers_.erase(offers_.begin() + at);
+  tags_.erase(tags_.begin() + at);
+  untils_.erase(untils_.begin() + at);
 }
 
 bool OfferCache::insert(OfferRef offer, WallTime until) {
   const NodeId node = offer->offer.contact.node;
-  std::size_t position = position_of(node);
-  bool replaces = holds(position, node);
+  const std::size_t position = position_of(node);
+  const bool replaces = holds(position, node);
   if (replaces && offers_[position]->offer.sequence >= offer->offer.sequence) return false;
   first_expiry_ = std::min(first_expiry_, until);
-  Entry entry = count_in(offer->offer, until);
+  const Tag tag = count_in(offer->offer);
   if (replaces) {
-    count_out(entries_[position]);
+    count_out(tags_[position]);
     offers_[position] = std::move(offer);
-    entries_[position] = std::move(entry);
+    tags_[position] = tag;
+    untils_[position] = until;
     return true;
   }
-  offers_.insert(offers_.begin() + static_cast<std::ptrdiff_t>(position), std::move(offer));
-  entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(position), std::move(entry));
-  std::size_t own = holds(position_of(self_), self_) ? 1 : 0;
+  const auto at = static_cast<std::ptrdiff_t>(position);
+  nodes_.insert(nodes_.begin() + at, node);
+  offers_.insert(offers_.begin() + at, std::move(offer));
+  tags_.insert(tags_.begin() + at, tag);
+  untils_.insert(untils_.begin() + at, until);
+  const std::size_t own = holds(position_of(self_), self_) ? 1 : 0;
   if (offers_.size() > config_.capacity + own) evict_one();
   return true;
 }
 
 void OfferCache::expire(WallTime now) {
-  for (auto& [region, row] : regions_) row.stratum = stratum_of(region);
+  for (const auto& [region, number] : regions_.numbers()) strata_[number] = stratum_by_distance(region);
   if (now < first_expiry_) return;
   first_expiry_ = {INT64_MAX};
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].until <= now) {
-      count_out(entries_[i]);
-      continue;
-    }
-    first_expiry_ = std::min(first_expiry_, entries_[i].until);
-    if (kept != i) {
-      offers_[kept] = std::move(offers_[i]);
-      entries_[kept] = std::move(entries_[i]);
-    }
-    ++kept;
+  for (std::size_t i = untils_.size(); i-- > 0;) {
+    if (untils_[i] <= now)
+      remove(i);
+    else
+      first_expiry_ = std::min(first_expiry_, untils_[i]);
   }
-  offers_.resize(kept);
-  entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(kept), entries_.end());
 }
 
 void OfferCache::erase(const NodeId& node) {
@@ -149,29 +149,42 @@ void OfferCache::erase(const NodeId& node) {
   if (holds(position, node)) remove(position);
 }
 
-/// How many hold the rarest of an entry's classes.
-std::size_t OfferCache::rarity(const Entry& entry) {
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (Classes::iterator row : entry.classes) fewest = std::min<std::size_t>(fewest, row->second);
-  return fewest;
+/// By number of the shape: how many hold the rarest of its classes.
+std::vector<std::size_t> OfferCache::rarities() const {
+  std::vector<std::size_t> rarities(shapes_.bound(), std::numeric_limits<std::size_t>::max());
+  for (const auto& [name, shape] : shapes_.numbers()) {
+    for (Tally::Number number : shape_classes_[shape]) {
+      rarities[shape] = std::min<std::size_t>(rarities[shape], classes_.count(number));
+    }
+  }
+  return rarities;
 }
 
-OfferCache::Levels OfferCache::levels() const {
+OfferCache::Levels OfferCache::levels(const std::vector<std::size_t>& rarities) const {
   std::vector<std::size_t> by_class(config_.keep_per_class + 1);
   std::vector<std::size_t> by_region(config_.keep_per_region + 1);
-  for (const Entry& entry : entries_) {
-    if (is_own(entry)) continue;
-    if (std::size_t holders = rarity(entry); holders < by_class.size()) ++by_class[holders];
-    if (entry.region->second.stratum == Stratum::own_region) continue;
-    if (std::size_t nodes = entry.region->second.count; nodes < by_region.size()) ++by_region[nodes];
+  for (const Tag& tag : tags_) {
+    if (tag.own()) continue;
+    if (std::size_t holders = rarities[tag.shape]; holders < by_class.size()) ++by_class[holders];
+    if (stratum_of(tag) == Stratum::own_region) continue;
+    if (std::size_t nodes = regions_.count(tag.region); nodes < by_region.size()) ++by_region[nodes];
   }
   return {highest_level(by_class, share(config_.capacity, config_.retained_permille)),
           highest_level(by_region, share(config_.capacity, config_.contacts_permille))};
 }
 
-bool OfferCache::retained(const Entry& entry, const Levels& levels) const {
-  if (is_own(entry) || rarity(entry) <= levels.per_class) return true;
-  return entry.region->second.stratum != Stratum::own_region && entry.region->second.count <= levels.per_region;
+std::vector<std::uint32_t> OfferCache::not_retained(const Levels& kept,
+                                                    const std::vector<std::size_t>& rarities) const {
+  std::vector<std::uint32_t> positions;
+  positions.reserve(tags_.size());
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    const Tag& tag = tags_[i];
+    if (tag.own() || rarities[tag.shape] <= kept.per_class) continue;
+    const bool away = stratum_of(tag) != Stratum::own_region;
+    if (away && regions_.count(tag.region) <= kept.per_region) continue;
+    positions.push_back(static_cast<std::uint32_t>(i));
+  }
+  return positions;
 }
 
 OfferCache::Stratum OfferCache::fullest(const std::array<std::size_t, 3>& counts) const {
@@ -189,30 +202,22 @@ OfferCache::Stratum OfferCache::fullest(const std::array<std::size_t, 3>& counts
   return static_cast<Stratum>(fullest);
 }
 
-std::vector<std::uint32_t> OfferCache::not_retained(const Levels& kept) const {
-  std::vector<std::uint32_t> positions;
-  positions.reserve(entries_.size());
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!retained(entries_[i], kept)) positions.push_back(static_cast<std::uint32_t>(i));
-  }
-  return positions;
-}
-
 void OfferCache::evict_one() {
-  std::vector<std::uint32_t> candidates = not_retained(levels());
-  if (candidates.empty()) candidates = not_retained({});  // A configuration that retains everything.
+  const std::vector<std::size_t> rare = rarities();
+  std::vector<std::uint32_t> candidates = not_retained(levels(rare), rare);
+  if (candidates.empty()) candidates = not_retained({}, rare);  // A configuration that retains everything.
   std::array<std::size_t, 3> counts{};
-  for (std::uint32_t i : candidates) ++counts[static_cast<std::size_t>(entries_[i].region->second.stratum)];
+  for (std::uint32_t i : candidates) ++counts[static_cast<std::size_t>(stratum_of(tags_[i]))];
   const Stratum stratum = fullest(counts);
   std::uint64_t left = prng_.below(counts[static_cast<std::size_t>(stratum)]);
   for (std::uint32_t i : candidates) {
-    if (entries_[i].region->second.stratum != stratum) continue;
+    if (stratum_of(tags_[i]) != stratum) continue;
     if (left-- == 0) return remove(i);
   }
 }
 
 bool OfferCache::pick(std::size_t position, const NodeId& partner, std::vector<std::size_t>& picked) const {
-  if (is_own(entries_[position]) || offers_[position]->offer.contact.node == partner) return false;
+  if (tags_[position].own() || nodes_[position] == partner) return false;
   if (std::find(picked.begin(), picked.end(), position) != picked.end()) return false;
   picked.push_back(position);
   return true;
@@ -220,17 +225,17 @@ bool OfferCache::pick(std::size_t position, const NodeId& partner, std::vector<s
 
 void OfferCache::add_rare(std::size_t count, std::size_t rare_class_max, const NodeId& partner,
                           std::vector<std::size_t>& picked) {
-  std::vector<const std::string*> rare;
-  for (const auto& [name, holders] : classes_) {
-    if (holders <= rare_class_max) rare.push_back(&name);
+  std::vector<Tally::Number> rare;
+  for (const auto& [name, number] : classes_.numbers()) {
+    if (classes_.count(number) <= rare_class_max) rare.push_back(number);
   }
   for (std::size_t i = 0; i < rare.size() && i < count; ++i) {
     std::swap(rare[i], rare[i + prng_.below(rare.size() - i)]);
     std::vector<std::size_t> holders;
-    for (std::size_t position = 0; position < entries_.size(); ++position) {
-      for (Classes::iterator row : entries_[position].classes) {
-        if (&row->first == rare[i]) holders.push_back(position);
-      }
+    for (std::size_t position = 0; position < tags_.size(); ++position) {
+      if (tags_[position].own()) continue;
+      const auto& classes = shape_classes_[tags_[position].shape];
+      if (std::find(classes.begin(), classes.end(), rare[i]) != classes.end()) holders.push_back(position);
     }
     pick(holders[prng_.below(holders.size())], partner, picked);
   }
@@ -260,7 +265,7 @@ std::optional<Contact> OfferCache::random_contact(Where where) {
   for (std::size_t draws = 0; draws < kContactDraws && !offers_.empty(); ++draws) {
     const std::size_t position = prng_.below(offers_.size());
     const Offer& offer = offers_[position]->offer;
-    if (is_own(entries_[position]) || !offer.contact.endpoint.known()) continue;
+    if (tags_[position].own() || !offer.contact.endpoint.known()) continue;
     const bool in_region = offer.region == own_region_;
     if (where == Where::anywhere || in_region == (where == Where::own_region)) return offer.contact;
   }

@@ -14,7 +14,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +23,7 @@
 #include "base/time.h"
 #include "core/overlay/overlay_config.h"
 #include "core/overlay/round_trips.h"
+#include "core/overlay/tally.h"
 #include "protocol/offer.h"
 
 namespace abacus {
@@ -36,7 +36,7 @@ class OfferCache {
   /// `round_trips` outlives the cache.
   OfferCache(const OfferCacheConfig& config, const NodeId& self, std::string own_region, const RoundTrips& round_trips,
              Prng prng);
-  OfferCache(const OfferCache&) = delete;  // Entries point into the tables of classes and regions.
+  OfferCache(const OfferCache&) = delete;  // The tallies point into themselves.
   OfferCache& operator=(const OfferCache&) = delete;
 
   /// Takes an offer whose signature holds, valid until `until`. Returns false, changing nothing, if one at least as
@@ -68,17 +68,14 @@ class OfferCache {
 
  private:
   enum class Stratum : std::uint8_t { own_region, near, far };
-  struct RegionRow {
-    std::uint32_t count = 0;
-    Stratum stratum = Stratum::far;
+  /// What eviction goes by. Small: scans over it are most of what an insertion costs.
+  struct Tag {
+    Tally::Number region = kOwn;  ///< kOwn for the own offer, which is not counted.
+    Tally::Number shape = 0;      ///< Which device classes it has.
+
+    bool own() const { return region == kOwn; }
   };
-  using Regions = std::map<std::string, RegionRow>;
-  using Classes = std::map<std::string, std::uint32_t>;
-  struct Entry {
-    WallTime until;
-    Regions::iterator region;  ///< End for the own offer, which is not counted.
-    std::vector<Classes::iterator> classes;
-  };
+  static constexpr Tally::Number kOwn = ~Tally::Number{0};
   /// Entries with no more companions than this are kept.
   struct Levels {
     std::size_t per_class = 0;
@@ -87,15 +84,15 @@ class OfferCache {
 
   std::size_t position_of(const NodeId& node) const;
   bool holds(std::size_t position, const NodeId& node) const;
-  bool is_own(const Entry& entry) const { return entry.region == regions_.end(); }
-  Entry count_in(const Offer& offer, WallTime until);
-  void count_out(const Entry& entry);
+  Stratum stratum_of(const Tag& tag) const { return strata_[tag.region]; }
+  Tag count_in(const Offer& offer);
+  void count_out(const Tag& tag);
+  Tally::Number shape_of(const Capacity& capacity);
   void remove(std::size_t position);
-  Stratum stratum_of(const std::string& region) const;
-  static std::size_t rarity(const Entry& entry);
-  Levels levels() const;
-  bool retained(const Entry& entry, const Levels& levels) const;
-  std::vector<std::uint32_t> not_retained(const Levels& kept) const;
+  Stratum stratum_by_distance(const std::string& region) const;
+  std::vector<std::size_t> rarities() const;
+  Levels levels(const std::vector<std::size_t>& rarities) const;
+  std::vector<std::uint32_t> not_retained(const Levels& kept, const std::vector<std::size_t>& rarities) const;
   Stratum fullest(const std::array<std::size_t, 3>& counts) const;
   void evict_one();
   void add_rare(std::size_t count, std::size_t rare_class_max, const NodeId& partner, std::vector<std::size_t>& picked);
@@ -106,11 +103,15 @@ class OfferCache {
   std::string own_region_;
   const RoundTrips& round_trips_;
   Prng prng_;
-  std::vector<OfferRef> offers_;  ///< By node id; parallel to entries_.
-  std::vector<Entry> entries_;
-  Regions regions_;
-  Classes classes_;
-  WallTime first_expiry_{INT64_MAX};  ///< Not later than the true one.
+  // By node id, parallel.
+  std::vector<NodeId> nodes_;
+  std::vector<OfferRef> offers_;
+  std::vector<Tag> tags_;
+  std::vector<WallTime> untils_;
+  Tally regions_, classes_, shapes_;
+  std::vector<Stratum> strata_;                            ///< By number of the region.
+  std::vector<std::vector<Tally::Number>> shape_classes_;  ///< By number of the shape.
+  WallTime first_expiry_{INT64_MAX};                       ///< Not later than the true one.
 };
 
 /// The names of the device classes on offer ("gpu:a100"), each once, in order.

@@ -15,6 +15,7 @@ TrialResult run_trial(const Plan& plan, const Sabotages& sabotage, Checker* onlo
   result.violations = simulation.violations();
   result.state_hash = simulation.state_hash();
   result.events = simulation.events_handled();
+  result.agenda_peak = simulation.agenda_peak();
   result.messages = simulation.messages_sent();
   result.overlay_messages = checkers.costs.overlay_messages();
   result.jobs_accepted = simulation.accepted().size();
