@@ -27,6 +27,27 @@ std::uint64_t faults_of(const sim::TrialResult& result) {
   return count;
 }
 
+std::string shown_pace(std::uint64_t micro) {
+  return fmt::format("{}.{:03}", micro / 1'000'000, micro / 1'000 % 1'000);
+}
+
+void check_pace(const PaceExpectation& expect, const sim::TrialResult& result, std::vector<std::string>& complaints) {
+  std::uint64_t before = sim::pace_in(result.pace, expect.before), after = sim::pace_in(result.pace, expect.after);
+  if (before > 0 && after * 1'000 >= before * (1'000 - expect.within_permille)) return;
+  complaints.push_back(fmt::format(
+      "expected: launches a second and thousand CPUs that are up within {} permille of before; there were {} from {} s "
+      "to {} s, and {} from {} s to {} s",
+      expect.within_permille, shown_pace(before), expect.before.from_s, expect.before.to_s, shown_pace(after),
+      expect.after.from_s, expect.after.to_s));
+}
+
+json::array pace_of(const sim::TrialResult& result) {
+  json::array seconds;
+  for (const sim::PaceSecond& second : result.pace)
+    seconds.push_back(json::array{second.launches, second.cpu_milli_up});
+  return seconds;
+}
+
 }  // namespace
 
 std::vector<std::string> complaints(const Scenario& scenario, const sim::TrialResult& result) {
@@ -47,6 +68,7 @@ std::vector<std::string> complaints(const Scenario& scenario, const sim::TrialRe
     all.push_back(fmt::format("expected: at most {} permille of the awards refused; {} were",
                               *expect.refused_permille_max, refused));
   }
+  if (expect.pace) check_pace(*expect.pace, result, all);
   return all;
 }
 
@@ -78,7 +100,8 @@ json::object report_of(const Scenario& scenario, const sim::TrialResult& result)
           {"messages_lost", result.misfortunes.messages_lost},
           {"messages_repeated", result.misfortunes.messages_repeated},
           {"faults", counts_of(result.misfortunes.faults)},
-          {"rare_paths", counts_of(result.misfortunes.points)}};
+          {"rare_paths", counts_of(result.misfortunes.points)},
+          {"launches_and_cpu_milli_by_second", pace_of(result)}};
 }
 
 }  // namespace abacus

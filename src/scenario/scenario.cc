@@ -36,6 +36,37 @@ Status read_plan(const json::value& value, const std::string& path, Draft& draft
   return {};
 }
 
+Status read_pace(const json::value& value, const std::string& path, std::optional<PaceExpectation>& out) {
+  Fields fields(value, path);
+  PaceExpectation pace;
+  const std::pair<const char*, std::int64_t*> times[] = {{"before_from", &pace.before.from_s},
+                                                         {"before_to", &pace.before.to_s},
+                                                         {"after_from", &pace.after.from_s},
+                                                         {"after_to", &pace.after.to_s}};
+  for (auto [name, time_s] : times) {
+    Duration time = seconds(*time_s);
+    fields.time(name, time);
+    *time_s = time.s();
+  }
+  fields.number("within_permille", pace.within_permille, 1'000);
+  TRY_STATUS(fields.finish());
+  for (const sim::Span& span : {pace.before, pace.after}) {
+    if (span.from_s < span.to_s) continue;
+    return fail(ErrorCode::invalid, "{}: want before_from < before_to and after_from < after_to, in whole seconds",
+                path);
+  }
+  out = pace;
+  return {};
+}
+
+json::object pace_document(const PaceExpectation& pace) {
+  return {{"before_from", pace.before.from_s},
+          {"before_to", pace.before.to_s},
+          {"after_from", pace.after.from_s},
+          {"after_to", pace.after.to_s},
+          {"within_permille", pace.within_permille}};
+}
+
 Status read_expectations(const json::value& value, const std::string& path, Expectations& expect) {
   Fields fields(value, path);
   auto optional = [&](std::string_view name, auto& out) {
@@ -47,6 +78,7 @@ Status read_expectations(const json::value& value, const std::string& path, Expe
   fields.flag("settled", expect.settled);
   optional("messages_per_placement_max", expect.messages_per_placement_max);
   optional("refused_permille_max", expect.refused_permille_max);
+  fields.with("pace", [&](const json::value& pace, const std::string& at) { return read_pace(pace, at, expect.pace); });
   return fields.finish();
 }
 
@@ -58,6 +90,7 @@ void read_parts(Fields& fields, Draft& draft) {
   fields.with("plan", with(read_plan));
   fields.time("calm_at", draft.plan.calm_at);
   fields.time("settle_within", draft.plan.settle_within);
+  fields.time("rest", draft.plan.rest);
   fields.time("commit_latency", draft.plan.commit_latency);
   fields.flag("through_codec", draft.plan.through_codec);
   fields.each("nodes", with(read_nodes));
@@ -96,6 +129,7 @@ json::value scenario_document(const Scenario& scenario) {
   };
   optional("messages_per_placement_max", scenario.expect.messages_per_placement_max);
   optional("refused_permille_max", scenario.expect.refused_permille_max);
+  if (scenario.expect.pace) expect["pace"] = pace_document(*scenario.expect.pace);
   return json::object{{"about", scenario.about},
                       {"seed", scenario.plan.seed},
                       {"plan", to_json(scenario.plan)},

@@ -9,14 +9,22 @@
 
 #include "base/result.h"
 #include "sim/plan.h"
+#include "sim/trial/pace.h"
 
 namespace abacus {
+
+/// That work is begun as fast, measured by the machines that are up, as before something happened.
+struct PaceExpectation {
+  sim::Span before, after;
+  std::uint32_t within_permille = 50;  ///< Slower by at most so much.
+};
 
 /// What a run must show, besides violating no invariant. docs/reference/scenarios.md lists the names.
 struct Expectations {
   bool settled = true;                                      ///< All work has ended in time.
   std::optional<std::uint64_t> messages_per_placement_max;  ///< Of the market; those of the overlay are not counted.
   std::optional<std::uint32_t> refused_permille_max;        ///< Of the awards.
+  std::optional<PaceExpectation> pace;
 };
 
 struct Scenario {

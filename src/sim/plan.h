@@ -46,13 +46,15 @@ struct Plan {
   std::vector<PlannedJob> jobs;
   std::vector<Fault> faults;
   std::vector<FaultChance> chances;
-  Duration calm_at;           ///< From then on nothing is lost or fails by chance, and no fault lasts.
-  Duration settle_within;     ///< After calm: all work must have ended by then.
-  bool through_codec = true;  ///< Encode and decode each message, as a wire would.
+  Duration calm_at;            ///< From then on nothing is lost or fails by chance, and no fault lasts.
+  Duration settle_within;      ///< After calm: all work must have ended by then.
+  Duration rest = minutes(3);  ///< It goes on for so long after the last end: twice the longest pause between
+                               ///< repetitions of receipts, and more, so that everything can come to rest.
+  bool through_codec = true;   ///< Encode and decode each message, as a wire would.
 };
 BOOST_DESCRIBE_STRUCT(Plan, (),
                       (seed, nodes, network, commit_latency, overlay, selling, buying, jobs, faults, chances, calm_at,
-                       settle_within, through_codec))
+                       settle_within, rest, through_codec))
 
 /// Errors: `invalid`, naming the entry: an index without a node, a negative time, a fault that lasts beyond the calm, a
 /// job that no agent would take.

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kSeedContacts = 3;
 constexpr Duration kRefusedAfter = milliseconds(1);
-constexpr Duration kRestTime = minutes(3);  ///< Twice the longest pause between repetitions of receipts, and more.
 
 Capacity doubled(Capacity capacity) {
   capacity.cpu_milli *= 2;
@@ -122,7 +121,7 @@ void Simulation::run() {
   for (const PlannedJob& job : plan_.jobs) calm = std::max(calm, MonoTime{} + job.at + seconds(1));
   run_until(calm);
   while (now_ < calm + plan_.settle_within && !all_ended()) run_until(now_ + seconds(1));
-  if (all_ended()) run_until(now_ + kRestTime);
+  if (all_ended()) run_until(now_ + plan_.rest);
   for (Checker* checker : checkers_) checker->at_end(*this);
 }
 

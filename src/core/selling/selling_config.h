@@ -25,7 +25,7 @@ struct SellingConfig {
   /// Running work of a buyer out of sight goes on for so long after the lease's end, at the lease's price.
   Duration disconnected_extension = minutes(10);
   Duration silent_after = seconds(30);  ///< A buyer that said nothing for so long is out of sight.
-  Duration idle_release = seconds(30);  ///< A lease without work or word is given up.
+  Duration idle_release = seconds(5);   ///< A lease without work or word is given up.
   Duration grace_max = minutes(5);      ///< Longest time between SIGTERM and SIGKILL that a buyer may ask for.
   Duration close_margin = seconds(30);  ///< After the grace: a process whose end was not reported by then is given up.
 

@@ -496,11 +496,11 @@ TEST(SellingEnds, IdleLeasesAreGivenUp) {
   World world;
   world.say(kBuyer, first_award(1, 0));
   for (int i = 0; i < 5; ++i) {
-    world.pass(seconds(20));
+    world.pass(seconds(4));
     world.say(kBuyer, LeaseBeat{kLease, {}});
   }
   EXPECT_THAT(world.sent<Release>(), IsEmpty());
-  world.pass(seconds(61));
+  world.pass(seconds(6));
   EXPECT_EQ(world.sent<Release>().at(0).reason, ReleaseReason::lease_ended);
   EXPECT_FALSE(world.sent<Receipt>().empty());
 }

@@ -9,6 +9,8 @@ TrialResult run_trial(const Plan& plan, const Sabotages& sabotage, Checker* onlo
   AllCheckers checkers;
   Simulation simulation(plan, sabotage);
   checkers.watch(simulation);
+  PaceMeter pace;
+  simulation.watch(pace);
   if (onlooker != nullptr) simulation.watch(*onlooker);
   simulation.run();
   TrialResult result;
@@ -22,6 +24,7 @@ TrialResult run_trial(const Plan& plan, const Sabotages& sabotage, Checker* onlo
   result.settled = simulation.all_ended();
   result.virtual_time = simulation.now().mono - MonoTime{};
   result.misfortunes = simulation.misfortunes();
+  result.pace = pace.take();
   for (NodeIndex i = 0; i < simulation.size(); ++i) {
     const Node* node = simulation.node(i);
     if (node == nullptr) continue;

@@ -8,6 +8,7 @@
 #include "sim/plan.h"
 #include "sim/sabotage.h"
 #include "sim/simulation.h"
+#include "sim/trial/pace.h"
 
 namespace abacus::sim {
 
@@ -27,6 +28,7 @@ struct TrialResult {
   std::uint64_t awards = 0;
   std::uint64_t awards_refused = 0;
   Duration virtual_time;
+  std::vector<PaceSecond> pace;
   Misfortunes misfortunes;
 };
 
