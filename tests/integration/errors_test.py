@@ -1,15 +1,17 @@
 """What goes wrong gets a clear sentence; strangers and noise get nothing; an agent that is told to stop comes back."""
 
 import os
+import shutil
 import signal
 import socket
 import struct
+import subprocess
 import time
 import unittest
 
 import processes
 import stranger
-from market import Market, bound, free_port, must, run_abacus, wait_until
+from market import ABACUS, Market, bound, free_port, must, run_abacus, wait_until
 
 USAGE = 2
 UNREACHABLE = 122
@@ -72,6 +74,14 @@ class ErrorsTest(unittest.TestCase):
         self.check_refused(run(0, "show", "nonsense"), USAGE, "'nonsense'", "abacus ps")
         self.check_refused(run(0, "show", "123456789abc"), OTHER, "no job 123456789abc")
         self.check_refused(run(0, "run", "--input", "/no/such", "--", "true"), USAGE, "/no/such", "no such file")
+
+    def test_an_agent_without_its_shim(self):
+        alone = self.path("program")
+        shutil.copy2(ABACUS, alone)
+        directory = self.make_member("lonely", "member")
+        result = subprocess.run([alone, "agent", "--data-dir", directory, "--listen", "127.0.0.1:0"],
+                                capture_output=True, text=True, timeout=bound(20), env=self.market.env())
+        self.check_refused(result, OTHER, os.path.join(self.market.directory, "abacus-shim"), "beside")
 
     def test_an_agent_that_is_not_there(self):
         nowhere = self.path("nowhere")

@@ -77,11 +77,12 @@ class Place:
 class Agent:
     """One agent: its data directory for the whole test, and its process while it runs."""
 
-    def __init__(self, directory, capacity, options, env, place):
+    def __init__(self, directory, capacity, options, env, place, binary):
         self.directory = directory
         self.capacity = capacity
         self.options = options
         self.place = place
+        self.binary = binary
         self.port = 0
         self.process = None
         self.node = None  # its id, once it was started
@@ -144,7 +145,7 @@ class Agent:
         return self.directory + ".log"  # beside it: some tests fill the disk of the directory
 
     def _spawn(self, port):
-        arguments = [*self.place.enter, ABACUS, "agent", "--data-dir", self.directory,
+        arguments = [*self.place.enter, self.binary, "agent", "--data-dir", self.directory,
                      "--listen", f"{self.place.address}:{port}", "--capacity", self.capacity, *self.options]
         with open(self._log_path(), "ab") as log:
             self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -162,10 +163,10 @@ class Agent:
 
 class Market:
     """`regions` go round in turn; `options(i)` gives further arguments of the agent with index i, `place(i)` where it
-    runs."""
+    runs, `binary(i)` the program that it is."""
 
     def __init__(self, agents=3, regions=("north",), capacity="cpu=4!,memory=512MiB!", options=lambda i: [],
-                 place=lambda i: Place()):
+                 place=lambda i: Place(), binary=lambda i: ABACUS):
         self.directory = tempfile.mkdtemp(prefix="abacus-market-")
         self.shared = os.path.join(self.directory, "shared")
         os.mkdir(self.shared)
@@ -173,7 +174,8 @@ class Market:
         for name in ("ABACUS_AGENT", "ABACUS_AGENT_TOKEN"):
             self._env.pop(name, None)
         self.regions = [regions[i % len(regions)] for i in range(agents)]
-        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env, place(i))
+        self.agents = [Agent(os.path.join(self.directory, f"a{i}"), capacity, options(i), self._env, place(i),
+                             binary(i))
                        for i in range(agents)]
 
     def __enter__(self):

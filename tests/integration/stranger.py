@@ -1,4 +1,4 @@
-"""A raw TLS client at an agent's port: shows a certificate or none, sends bytes, counts what comes back."""
+"""Raw TLS clients at an agent's port: they show a certificate or none, send bytes, and see what comes back."""
 
 import socket
 import ssl
@@ -21,11 +21,11 @@ class Outcome:
         self.ended = False
 
 
-def _context(directory, alpn):
+def _context(directory, *alpn):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols([alpn])
+    context.set_alpn_protocols(alpn)
     if directory:
         context.load_cert_chain(directory + "/node.crt", directory + "/node.key")
     return context
@@ -63,3 +63,36 @@ def talk_plainly(port, payload, patience_s=3):
     except ConnectionError:
         outcome.ended = True
     return outcome
+
+
+class Visitor:
+    """A member's connection that a test speaks for itself, frame by frame. A context manager."""
+
+    def __init__(self, port, directory, *alpn, patience_s=5):
+        self._tls = _context(directory, *alpn).wrap_socket(
+            socket.create_connection(("127.0.0.1", port), timeout=bound(patience_s)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self._tls.close()
+
+    def protocol(self):
+        return self._tls.selected_alpn_protocol()
+
+    def send(self, body):
+        self._tls.sendall(frame(body))
+
+    def receive(self):
+        """The body of the next frame."""
+        return self._exactly(struct.unpack("<I", self._exactly(4))[0])
+
+    def _exactly(self, size):
+        data = b""
+        while len(data) < size:
+            piece = self._tls.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the agent ended the connection")
+            data += piece
+        return data

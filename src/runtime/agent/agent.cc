@@ -129,6 +129,7 @@ Status Agent::Parts::open_stores() {
   journal = std::make_unique<GroupCommitter>(std::move(opened));
   TRY(store, ContentStore::open(options.data_dir / "store", options.store_cap_bytes));
   ExecSink sink = [this](ExecEvent event) { runs->on(event); };
+  if (!options.make_executor) TRY_STATUS(check_shim_program(default_shim_program()));
   executor = options.make_executor ? options.make_executor(io.get_executor(), options.data_dir, std::move(sink))
                                    : make_process_executor(std::move(sink));
   runs = std::make_unique<Runs>(ports(), options.region, options.limits, *store, *executor);

@@ -461,6 +461,12 @@ std::string default_shim_program() {
   return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "abacus-shim").string();
 }
 
+Status check_shim_program(const std::string& path) {
+  if (access(path.c_str(), X_OK) == 0) return {};
+  return fail(ErrorCode::not_found,
+              "tasks cannot be run: {} is not there or not a program; abacus-shim belongs beside abacus", path);
+}
+
 ProcessExecutor::ProcessExecutor(boost::asio::any_io_executor executor, ProcessExecutorOptions options, ExecSink sink)
     : impl_(std::make_shared<Impl>(std::move(executor), std::move(options), std::move(sink))) {}
 

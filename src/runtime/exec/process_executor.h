@@ -20,6 +20,9 @@ struct ProcessExecutorOptions {
 /// "abacus-shim" beside the running program.
 std::string default_shim_program();
 
+/// An agent without its shim would win work and fail all of it. Errors: `not_found`, saying what to install where.
+Status check_shim_program(const std::string& path);
+
 /// Destroying it is like the agent's death: leases and their tasks go on, and the next executor adopts them.
 class ProcessExecutor final : public Executor {
  public:
