@@ -48,7 +48,7 @@ struct Plan {
   std::vector<FaultChance> chances;
   Duration calm_at;           ///< From then on nothing is lost or fails by chance, and no fault lasts.
   Duration settle_within;     ///< After calm: all work must have ended by then.
-  bool through_codec = true;  ///< Encode and decode each message, as a wire would.
+  bool through_codec = true;  ///< Encode and decode each message, and refuse too large ones, as a wire would.
 };
 BOOST_DESCRIBE_STRUCT(Plan, (),
                       (seed, nodes, network, commit_latency, overlay, selling, buying, jobs, faults, chances, calm_at,
