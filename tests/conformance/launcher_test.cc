@@ -1,41 +1,17 @@
-// A task's life under a launcher: simulated processes, and real ones under their shims.
+// A task's life and that of its lease: simulated processes, and real ones under their shims.
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include "launcher_port.h"
+#include "launcher_fixture.h"
 
 namespace abacus::conformance {
 namespace {
 
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-class LauncherConformance : public ::testing::TestWithParam<Realm> {
- protected:
-  const AdoptedAttempt* find(const RunsAdopted& adopted, std::uint32_t index) {
-    for (const AdoptedLease& lease : adopted.leases) {
-      for (const AdoptedAttempt& found : lease.attempts) {
-        if (found.attempt == LauncherPort::attempt(index)) return &found;
-      }
-    }
-    return nullptr;
-  }
-
-  void restart_after(const std::function<void()>& meanwhile) {
-    machines.stop(0);
-    meanwhile();
-    machines.start(0);
-  }
-
-  LauncherPort launcher{GetParam().make(1)};
-  Machines& machines = launcher.machines();
-};
 
 INSTANTIATE_TEST_SUITE_P(Port, LauncherConformance,
                          ::testing::Values(Realm{"Simulated", simulated_machines}, Realm{"Shim", real_machines}),
                          name_of_realm);
-
-// ---- one life -------------------------------------------------------------------------------------------------------
 
 TEST_P(LauncherConformance, StartsAndThenEndsWithItsExitCode) {
   LeaseId lease = launcher.open();
@@ -139,77 +115,6 @@ TEST_P(LauncherConformance, OpeningALeaseTwiceIsHarmless) {
   EXPECT_THAT(launcher.notebook().heard<LeaseProcessLost>(), IsEmpty());
 }
 
-// ---- interruption ---------------------------------------------------------------------------------------------------
-
-TEST_P(LauncherConformance, AnInterruptionIsSigterm) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, kForEver);
-  ASSERT_TRUE(launcher.starts_once(0));
-  launcher.interrupt(lease, 0, hours(1));
-  TaskEnd end = launcher.end(0);
-  EXPECT_EQ(end.kind, EndKind::cancelled);
-  EXPECT_EQ(end.signal, SIGTERM);
-  EXPECT_EQ(end.exit_code, -1);
-}
-
-TEST_P(LauncherConformance, AfterTheGraceItIsSigkill) {
-  Deed deaf = kForEver;
-  deaf.deaf = true;
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, deaf);
-  ASSERT_TRUE(launcher.starts_once(0) && machines.until([&] { return machines.is_deaf(); }));
-  WallTime asked_at = launcher.notebook().turns().back().wall;
-  launcher.interrupt(lease, 0, milliseconds(500));
-  TaskEnd end = launcher.end(0);
-  EXPECT_EQ(end.kind, EndKind::cancelled);
-  EXPECT_EQ(end.signal, SIGKILL);
-  EXPECT_GE(end.ended_at - asked_at, milliseconds(500));
-}
-
-TEST_P(LauncherConformance, OfTwoInterruptionsTheNearerEndCounts) {
-  Deed deaf = kForEver;
-  deaf.deaf = true;
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, deaf);
-  ASSERT_TRUE(launcher.starts_once(0) && machines.until([&] { return machines.is_deaf(); }));
-  launcher.interrupt(lease, 0, hours(2));
-  launcher.interrupt(lease, 0, milliseconds(50));
-  launcher.interrupt(lease, 0, hours(3));
-  EXPECT_EQ(launcher.end(0).signal, SIGKILL);
-}
-
-TEST_P(LauncherConformance, WhatEndsByItselfWithinTheGraceWasInterruptedAllTheSame) {
-  Deed deaf{seconds(2), 85, 0, true};
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, deaf);
-  ASSERT_TRUE(launcher.starts_once(0) && machines.until([&] { return machines.is_deaf(); }));
-  launcher.interrupt(lease, 0, hours(1));
-  TaskEnd end = launcher.end(0);
-  EXPECT_EQ(end.kind, EndKind::cancelled);
-  EXPECT_EQ(end.exit_code, 85);
-  EXPECT_EQ(end.signal, 0);
-}
-
-TEST_P(LauncherConformance, AnInterruptionMayComeBeforeTheStart) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, kForEver);
-  launcher.interrupt(lease, 0, milliseconds(100));
-  EXPECT_EQ(launcher.end(0).kind, EndKind::cancelled);
-  EXPECT_LE(launcher.starts(0), 1u);
-}
-
-TEST_P(LauncherConformance, InterruptingWhatHasEndedOrIsUnknownDoesNothing) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, Deed{{}, 3});
-  launcher.end(0);
-  launcher.interrupt(lease, 0, {});
-  launcher.interrupt(lease, 1, {});
-  launcher.interrupt(LeaseId{{9}}, 2, {});
-  machines.a_while();
-  EXPECT_THAT(launcher.notebook().heard<ProcessEnded>(), SizeIs(1));
-  EXPECT_EQ(launcher.adopt().leases.at(0).attempts.at(0).end.exit_code, 3);
-}
-
 // ---- the end of a lease ---------------------------------------------------------------------------------------------
 
 TEST_P(LauncherConformance, ClosingALeaseEndsWhatRunsInItWithoutAWord) {
@@ -248,107 +153,6 @@ TEST_P(LauncherConformance, TheDeathOfAShimIsToldAndTakesItsTasksAlong) {
   ASSERT_NE(find(adopted, 0), nullptr) << "what had ended stays known";
   EXPECT_EQ(find(adopted, 0)->end.exit_code, 5);
   EXPECT_EQ(find(adopted, 1), nullptr);
-}
-
-// ---- the agent's death ----------------------------------------------------------------------------------------------
-
-TEST_P(LauncherConformance, AFirstStartFindsNothing) { EXPECT_THAT(launcher.adopt().leases, IsEmpty()); }
-
-TEST_P(LauncherConformance, WhatRunsOutlivesTheAgentAndIsFound) {
-  LeaseId lease = launcher.open(), empty = launcher.open();
-  launcher.launch(lease, 0, Deed{{}, 9});
-  launcher.launch(lease, 1, kForEver);
-  launcher.end(0);
-  ASSERT_TRUE(launcher.starts_once(1));
-  restart_after([] {});
-  RunsAdopted adopted = launcher.adopt();
-  ASSERT_THAT(adopted.leases, SizeIs(2)) << empty.to_string();
-  ASSERT_TRUE(find(adopted, 0) != nullptr && find(adopted, 1) != nullptr);
-  EXPECT_TRUE(find(adopted, 0)->ended);
-  EXPECT_EQ(find(adopted, 0)->end.exit_code, 9);
-  EXPECT_FALSE(find(adopted, 1)->ended);
-  launcher.interrupt(lease, 1, seconds(10));
-  EXPECT_EQ(launcher.end(1).kind, EndKind::cancelled) << "and is one's own as before";
-  EXPECT_THAT(launcher.ends(0), IsEmpty()) << "what the inventory says is not said again";
-  launcher.launch(lease, 2, Deed{});
-  EXPECT_EQ(launcher.end(2).kind, EndKind::exited) << "the lease goes on";
-}
-
-TEST_P(LauncherConformance, WhatEndsMeanwhileIsToldOnceByInventoryOrEvent) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, Deed{milliseconds(300), 10});
-  ASSERT_TRUE(launcher.starts_once(0));
-  restart_after([&] { machines.a_while(); });
-  std::optional<std::int32_t> exit_code;
-  RunsAdopted adopted = launcher.adopt();
-  ASSERT_NE(find(adopted, 0), nullptr);
-  if (find(adopted, 0)->ended) exit_code = find(adopted, 0)->end.exit_code;
-  ASSERT_TRUE(machines.until([&] { return exit_code || !launcher.ends(0).empty(); }));
-  machines.a_while();
-  EXPECT_EQ(launcher.ends(0).size(), exit_code ? 0u : 1u);
-  EXPECT_EQ(exit_code ? *exit_code : launcher.ends(0)[0].end.exit_code, 10);
-}
-
-TEST_P(LauncherConformance, EndsStayKnownUntilTheyAreForgotten) {
-  LeaseId lease = launcher.open();
-  for (std::uint32_t i = 0; i < 2; ++i) launcher.launch(lease, i, Deed{});
-  launcher.end(0), launcher.end(1);
-  launcher.forget(lease, 0);
-  ASSERT_TRUE(machines.until([&] { return find(launcher.adopt(), 0) == nullptr; }));
-  for (int life = 0; life < 2; ++life) {
-    restart_after([] {});
-    RunsAdopted adopted = launcher.adopt();
-    EXPECT_EQ(find(adopted, 0), nullptr);
-    EXPECT_NE(find(adopted, 1), nullptr);
-  }
-}
-
-TEST_P(LauncherConformance, WhatRunsIsNotForgotten) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, kForEver);
-  ASSERT_TRUE(launcher.starts_once(0));
-  launcher.forget(lease, 0);
-  launcher.interrupt(lease, 0, seconds(10));
-  EXPECT_EQ(launcher.end(0).kind, EndKind::cancelled);
-}
-
-TEST_P(LauncherConformance, AFailedStartIsFoundToo) {
-  Deed impossible;
-  impossible.can_start = false;
-  launcher.launch(launcher.open(), 0, impossible);
-  launcher.end(0);
-  restart_after([] {});
-  RunsAdopted adopted = launcher.adopt();
-  ASSERT_NE(find(adopted, 0), nullptr);
-  EXPECT_EQ(find(adopted, 0)->end.kind, EndKind::failed_to_start);
-}
-
-TEST_P(LauncherConformance, ALeaseThatBrokeMeanwhileIsTold) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, Deed{{}, 4});
-  launcher.launch(lease, 1, kForEver);
-  launcher.end(0);
-  ASSERT_TRUE(launcher.starts_once(1));
-  restart_after([&] { machines.kill_shim(0, lease); });
-  RunsAdopted adopted = launcher.adopt();
-  ASSERT_NE(find(adopted, 0), nullptr);
-  EXPECT_EQ(find(adopted, 0)->end.exit_code, 4);
-  EXPECT_EQ(find(adopted, 1), nullptr);
-  auto lost = [&] { return launcher.notebook().heard<LeaseProcessLost>(); };
-  ASSERT_TRUE(machines.until([&] { return !lost().empty(); }));
-  EXPECT_EQ(lost()[0].lease, lease);
-  launcher.launch(lease, 2, Deed{});
-  EXPECT_EQ(launcher.end(2).kind, EndKind::lost);
-}
-
-TEST_P(LauncherConformance, AdoptingAgainFindsTheSame) {
-  LeaseId lease = launcher.open();
-  launcher.launch(lease, 0, kForEver);
-  ASSERT_TRUE(launcher.starts_once(0));
-  EXPECT_THAT(launcher.adopt().leases, SizeIs(1));
-  EXPECT_THAT(launcher.adopt().leases.at(0).attempts, SizeIs(1));
-  launcher.interrupt(lease, 0, seconds(10));
-  EXPECT_EQ(launcher.end(0).kind, EndKind::cancelled);
 }
 
 }  // namespace
