@@ -15,6 +15,8 @@
 // it are told as ever. LeaseProcessLost follows it for each lease that broke meanwhile.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -32,8 +34,10 @@ class LauncherPort {
   Notebook& notebook() { return machines_->at(0); }
 
   LeaseId open(std::uint32_t slots = 4) {
+    // No other process's: what runs in a lease is known by its name.
     LeaseId lease;
-    lease.bytes = {0xc0, ++leases_};
+    lease.bytes = {0xc0, ++leases_, static_cast<std::uint8_t>(::getpid()), static_cast<std::uint8_t>(::getpid() >> 8),
+                   static_cast<std::uint8_t>(::getpid() >> 16)};
     notebook().ask(OpenLease{lease, machines_->contact(0).node, slots, notebook().turns().back().wall + minutes(30)});
     return lease;
   }
