@@ -1,6 +1,7 @@
 // What each effect does to a simulated machine, and how long that takes.
 #include "sim/host.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "protocol/codec.h"
@@ -8,6 +9,7 @@
 namespace abacus::sim {
 namespace {
 
+constexpr Duration kBrokenAfter = milliseconds(1);
 constexpr Duration kSignTime = microseconds(60);
 constexpr Duration kCheckTime = microseconds(100);
 constexpr Duration kPoolBusy = seconds(3);
@@ -34,14 +36,16 @@ Signature tag_of(const NodeId& node, BytesView payload) {
 
 void Simulation::Host::start() {
   ++life_;
-  driver_ = std::make_unique<Driver>(config_, *this, recorder_);
-  Status started = driver_->start(now());
+  inhabitant_ = simulation_.make_inhabitant_(config_, *this, recorder_);
+  Status started = inhabitant_->start(now());
   CHECK_MSG(started.has_value(), started ? "" : started.error().message);
   pump();
 }
 
 void Simulation::Host::crash(bool power_loss) {
-  driver_.reset();
+  inhabitant_.reset();
+  if (!power_loss) break_connections();  // The system closes them; without power nobody says anything.
+  connections_.close_all();
   wake_scheduled_.reset();
   pump_scheduled_ = commit_waits_ = false;
   if (strikes(FaultPoint::commit_outlives)) disk_.finish();
@@ -51,29 +55,30 @@ void Simulation::Host::crash(bool power_loss) {
 
 void Simulation::Host::post(Event event) {
   for (Checker* checker : simulation_.checkers_) checker->on_event(simulation_, index_, event);
-  driver_->post(std::move(event));
+  inhabitant_->post(std::move(event));
 }
 
 void Simulation::Host::pump() {
   if (pauses_ > 0 || pump_scheduled_) return;
-  if (slowness_ <= Duration{}) return run_driver();
+  if (slowness_ <= Duration{}) return run_inhabitant();
   pump_scheduled_ = true;
   simulation_.schedule(slowness_, PumpDue{index_, life_});
 }
 
 void Simulation::Host::pump_due() {
   pump_scheduled_ = false;
-  if (pauses_ == 0) run_driver();
+  if (pauses_ == 0) run_inhabitant();
 }
 
-void Simulation::Host::run_driver() {
-  while (driver_->run(now())) {
+void Simulation::Host::run_inhabitant() {
+  while (inhabitant_->run(now())) {
   }
-  std::optional<MonoTime> wake = driver_->next_wake();
-  if (!wake || (wake_scheduled_ && *wake_scheduled_ <= *wake)) return;
-  wake_scheduled_ = *wake;
-  Duration after = *wake > simulation_.now_ ? *wake - simulation_.now_ : Duration{};
-  simulation_.schedule(after, Wake{index_, life_});
+  std::optional<MonoTime> wake = inhabitant_->next_wake();
+  if (!wake) return;
+  MonoTime at = std::max(*wake, simulation_.now_);  // What is overdue is due now.
+  if (wake_scheduled_ && *wake_scheduled_ <= at) return;
+  wake_scheduled_ = at;
+  simulation_.schedule(at - simulation_.now_, Wake{index_, life_});
 }
 
 void Simulation::Host::wake_due() {
@@ -90,6 +95,33 @@ void Simulation::Host::resume() {
 
 void Simulation::Host::later(Duration after, Event event) {
   simulation_.schedule(after, Post{index_, life_, std::make_shared<const Event>(std::move(event))});
+}
+
+// ---- connections ----------------------------------------------------------------------------------------------------
+
+bool Simulation::Host::can_reach(const Contact& contact, const Host& peer) const {
+  if (contact.endpoint.known() || connections_.holds(peer.index_, peer.life_, simulation_.now_)) return true;
+  OfferRef offer = node() == nullptr ? nullptr : node()->overlay().find(contact.node);
+  return offer && offer->offer.contact.endpoint.known();
+}
+
+void Simulation::Host::connect(Host& peer) {
+  use_connection(peer);
+  peer.use_connection(*this);
+}
+
+void Simulation::Host::use_connection(Host& peer) {
+  auto closed = connections_.use(peer.index_, peer.life_, simulation_.now_);
+  if (closed) simulation_.nodes_[*closed]->connections_.close(index_);
+}
+
+void Simulation::Host::break_connections() {
+  for (const auto& [index, connection] : connections_.all()) {
+    Host& peer = *simulation_.nodes_[index];
+    bool told = peer.up() && peer.connections_.holds(index_, life_, simulation_.now_) &&
+                !simulation_.network_.cut(index_, index, simulation_.now_);
+    if (told) peer.later(kBrokenAfter, PeerLost{config_.self.node, "the connection broke"});
+  }
 }
 
 // ---- disk -----------------------------------------------------------------------------------------------------------
@@ -119,7 +151,7 @@ void Simulation::Host::committed() {
     written_back_at_ = simulation_.now_;
     disk_.finish();
   }
-  Status restarted = driver_->committed(outcome, now());
+  Status restarted = inhabitant_->committed(outcome, now());
   CHECK(restarted.has_value());
   pump();
 }
@@ -160,12 +192,15 @@ void Simulation::Host::act(const AdoptRuns&) {
 void Simulation::Host::adoption_due() {
   adopted_ = true;
   post(processes_.inventory());
+  for (const auto& [id, lease] : processes_.leases()) {
+    if (lease.broken) post(LeaseProcessLost{id, "it died while the agent was away"});
+  }
   pump();
 }
 
 bool Simulation::Host::reachable(const Contact& other) const {
   std::optional<NodeIndex> to = simulation_.index_of(other.node);
-  return to && simulation_.node(*to) != nullptr && !simulation_.network_.cut(index_, *to, simulation_.now_) &&
+  return to && simulation_.nodes_[*to]->up() && !simulation_.network_.cut(index_, *to, simulation_.now_) &&
          !simulation_.network_.cut(*to, index_, simulation_.now_);
 }
 
@@ -182,28 +217,28 @@ void Simulation::Host::act(const FetchOutputs& fetch) {
 }
 
 void Simulation::Host::act(const Launch& launch) {
-  if (strikes(FaultPoint::launch_fails)) {
-    TaskEnd end;
-    end.kind = EndKind::failed_to_start;
-    end.message = "no such program";
-    end.started_at = end.ended_at = now().wall;
-    return later(kSpawnTime, ProcessEnded{launch.lease, launch.attempt, std::move(end)});
-  }
   Mood mood;
+  mood.fails = strikes(FaultPoint::launch_fails);
   mood.hangs = launch.work.time_limit > Duration{} && strikes(FaultPoint::process_hangs);
   mood.deaf = strikes(FaultPoint::process_is_deaf);
   const SimProcess* process =
       processes_.launch(launch, mood, life_, {now().mono + kSpawnTime, now().wall + kSpawnTime});
-  if (process == nullptr) return;
+  if (process == nullptr) {
+    TaskEnd lost;
+    lost.kind = EndKind::lost;
+    lost.message = "the lease is not open";
+    return later(kSpawnTime, ProcessEnded{launch.lease, launch.attempt, std::move(lost)});
+  }
+  if (process->end) return later(kSpawnTime, ProcessEnded{launch.lease, launch.attempt, *process->end});
   later(kSpawnTime, ProcessStarted{launch.lease, launch.attempt, process->started_wall});
   expect_end(*process);
   if (!strikes(FaultPoint::shim_dies)) return;
-  simulation_.schedule((process->ends_at - simulation_.now_) / 2, ShimDies{index_, launch.lease});
+  simulation_.schedule((process->ends_at() - simulation_.now_) / 2, ShimDies{index_, launch.lease});
 }
 
 void Simulation::Host::expect_end(const SimProcess& process) {
-  simulation_.schedule(process.ends_at - simulation_.now_,
-                       ProcessDue{index_, process.launch.lease, process.launch.attempt, process.generation});
+  Duration after = process.ends_at() > simulation_.now_ ? process.ends_at() - simulation_.now_ : Duration{};
+  simulation_.schedule(after, ProcessDue{index_, process.launch.lease, process.launch.attempt, process.generation});
 }
 
 void Simulation::Host::process_due(const ProcessDue& due) {
@@ -219,9 +254,9 @@ void Simulation::Host::act(const InterruptProcess& interrupt) {
 }
 
 void Simulation::Host::shim_dies(const LeaseId& lease) {
-  std::optional<std::uint64_t> started_in = processes_.shim_died(lease);
-  bool told = started_in && up() && (adopted_ || *started_in == life_);
-  if (told) later(kReapTime, LeaseProcessLost{lease, "killed by a fault"});
+  auto opened = processes_.leases().find(lease);
+  bool told = opened != processes_.leases().end() && up() && (adopted_ || opened->second.agent_life == life_);
+  if (processes_.shim_died(lease) && told) later(kReapTime, LeaseProcessLost{lease, "killed by a fault"});
 }
 
 }  // namespace abacus::sim

@@ -1,16 +1,17 @@
-// One simulated machine: a driver with the shipped node, its disk, its clock and its processes.
+// One simulated machine: who lives on it, its disk, its clock and its processes.
 #pragma once
 
 #include <memory>
 
-#include "core/driver/driver.h"
+#include "core/driver/world.h"
+#include "sim/connections.h"
 #include "sim/disk.h"
 #include "sim/processes.h"
 #include "sim/simulation.h"
 
 namespace abacus::sim {
 
-/// The world of one driver. Owned by its simulation, which it calls for everything that takes time.
+/// The world of one inhabitant. Owned by its simulation, which it calls for everything that takes time.
 class Simulation::Host final : public World {
  public:
   Host(Simulation& simulation, NodeIndex index, NodeConfig config, Duration clock_offset)
@@ -21,10 +22,17 @@ class Simulation::Host final : public World {
   /// The agent stops between two instructions; `power_loss` takes the processes too.
   void crash(bool power_loss);
   void post(Event event);
-  /// Lets the driver handle what is queued, and makes sure it is woken in time; not now if it stands still or is slow.
+  /// Lets the inhabitant handle what is queued, and makes sure it is woken in time; not now if it stands still or is
+  /// slow.
   void pump();
   /// Lets an event happen to this node after a while, unless it crashes before.
   void later(Duration after, Event event);
+
+  /// True if a message can be on its way to `contact`, which is `peer`: they are connected, or it is known where to
+  /// dial.
+  bool can_reach(const Contact& contact, const Host& peer) const;
+  /// They speak with one another now.
+  void connect(Host& peer);
 
   // What was scheduled comes due.
   void committed();
@@ -43,10 +51,10 @@ class Simulation::Host final : public World {
   void empty_disk() { --disk_full_; }
   void slow_disk(Duration by) { disk_slowness_ += by; }
 
-  bool up() const { return driver_ != nullptr; }
+  bool up() const { return inhabitant_ != nullptr; }
   std::uint64_t life() const { return life_; }
   Now now() const { return {simulation_.now_, simulation_.now().wall + clock_offset_}; }
-  const Driver* driver() const { return driver_.get(); }
+  const Node* node() const { return up() ? inhabitant_->node() : nullptr; }
   const NodeConfig& config() const { return config_; }
   const Disk& disk() const { return disk_; }
   const Processes& processes() const { return processes_; }
@@ -61,7 +69,7 @@ class Simulation::Host final : public World {
   void act(const SignOffer& sign);
   void act(const CheckOffers& check);
   void act(const AdoptRuns&);
-  void act(const OpenLease& open) { processes_.open(open.lease); }
+  void act(const OpenLease& open) { processes_.open(open, life_); }
   void act(const ExtendLease&) {}
   void act(const CloseLease& close) { processes_.close(close.lease); }
   void act(const StageInputs& stage);
@@ -74,10 +82,12 @@ class Simulation::Host final : public World {
   void act(const JobChanged&) {}
   void act(const Log&) {}
 
-  void run_driver();
+  void run_inhabitant();
   bool strikes(FaultPoint point) { return simulation_.points_.strikes(point); }
   bool reachable(const Contact& other) const;
   void expect_end(const SimProcess& process);
+  void use_connection(Host& peer);
+  void break_connections();
   /// Changes, repeats or swallows what leaves the machine, as the sabotage says. False: swallowed.
   bool tamper(Effect& effect);
   void award_twice(const Send& send, const Award& award);
@@ -88,11 +98,12 @@ class Simulation::Host final : public World {
   NodeConfig config_;
   Recorder* recorder_ = nullptr;
   std::uint64_t life_ = 0;  ///< Counts starts: what was scheduled in an earlier life does not reach a later one.
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<Inhabitant> inhabitant_;
   std::optional<MonoTime> wake_scheduled_;
   bool pump_scheduled_ = false;
   bool commit_waits_ = false;  ///< It is through, but the agent stands still.
   bool adopted_ = false;  ///< The agent knows what runs; until then it is not told of ends of what it did not start.
+  Connections connections_;
   Disk disk_;
   MonoTime written_back_at_;  ///< For Sabotage::late_disk.
   Processes processes_;

@@ -50,7 +50,7 @@ struct Plan {
   Duration settle_within;      ///< After calm: all work must have ended by then.
   Duration rest = minutes(3);  ///< It goes on for so long after the last end: twice the longest pause between
                                ///< repetitions of receipts, and more, so that everything can come to rest.
-  bool through_codec = true;   ///< Encode and decode each message, as a wire would.
+  bool through_codec = true;   ///< Encode and decode each message, and refuse too large ones, as a wire would.
 };
 BOOST_DESCRIBE_STRUCT(Plan, (),
                       (seed, nodes, network, commit_latency, overlay, selling, buying, jobs, faults, chances, calm_at,

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/driver/driver.h"
 #include "protocol/codec.h"
+#include "protocol/limits.h"
 #include "sim/host.h"
 
 namespace abacus::sim {
@@ -28,6 +30,10 @@ std::vector<std::string> regions_of(const Plan& plan) {
   return regions;
 }
 
+std::unique_ptr<Inhabitant> make_driver(NodeConfig config, World& world, Recorder* recorder) {
+  return std::make_unique<Driver>(std::move(config), world, recorder);
+}
+
 }  // namespace
 
 void Checker::violated(const Simulation& simulation, std::string what) {
@@ -43,9 +49,10 @@ void Misfortunes::add(const Misfortunes& other) {
 
 // ---- making ---------------------------------------------------------------------------------------------------------
 
-Simulation::Simulation(Plan plan, Sabotages sabotage)
+Simulation::Simulation(Plan plan, Sabotages sabotage, InhabitantFactory make_inhabitant)
     : plan_(std::move(plan)),
       sabotage_(std::move(sabotage)),
+      make_inhabitant_(make_inhabitant ? std::move(make_inhabitant) : make_driver),
       prng_(plan_.seed),
       network_(plan_.network, regions_of(plan_), Prng(prng_.next())),
       points_(plan_.chances, Prng(prng_.next())) {
@@ -196,6 +203,25 @@ void Simulation::happen(FaultEnds& ends) {
   for (NodeIndex node : fault.nodes) undo(fault, node);
 }
 
+std::size_t Simulation::begin(Fault fault) {
+  fault.at = now_ - MonoTime{};
+  fault.lasts = hours(24 * 365);
+  plan_.faults.push_back(std::move(fault));
+  FaultBegins begins{plan_.faults.size() - 1};
+  happen(begins);
+  return begins.fault;
+}
+
+void Simulation::end(std::size_t fault) {
+  FaultEnds ends{fault};
+  happen(ends);
+}
+
+void Simulation::kill_shim(NodeIndex node, const LeaseId& lease) {
+  ShimDies dies{node, lease};
+  happen(dies);
+}
+
 bool Simulation::strike(const Fault& fault, NodeIndex node) {
   Host& host = *nodes_[node];
   bool power_loss = fault.kind == FaultKind::power_loss;
@@ -243,36 +269,41 @@ void Simulation::happen(Deliver& deliver) {
     ++misfortunes_.messages_lost;
     return;
   }
-  const NodeConfig& from = nodes_[deliver.from]->config();
+  const NodeConfig& sender = nodes_[deliver.from]->config();
+  Contact from{sender.self.node, {}};  // Where it listens is not the transport's to say.
   if (deliver.bytes) {
     auto envelope = decode_envelope(*deliver.bytes);
     CHECK_MSG(envelope.has_value(), envelope ? "" : envelope.error().message);
-    host.post(MessageReceived{from.self, from.organisation, envelope->trace, std::move(envelope->message)});
+    host.post(MessageReceived{from, sender.organisation, envelope->trace, std::move(envelope->message)});
   } else {
-    host.post(MessageReceived{from.self, from.organisation, deliver.envelope->trace, deliver.envelope->message});
+    host.post(MessageReceived{from, sender.organisation, deliver.envelope->trace, deliver.envelope->message});
   }
   host.pump();
 }
 
 void Simulation::transmit(NodeIndex from, const Send& send) {
   ++messages_sent_;
+  auto refuse = [&](std::string reason) {
+    nodes_[from]->later(kRefusedAfter, PeerLost{send.to.node, std::move(reason)});
+  };
   std::optional<NodeIndex> to = index_of(send.to.node);
-  if (!to) return;
-  if (!nodes_[*to]->up() && !network_.cut(from, *to, now_)) {
-    nodes_[from]->later(kRefusedAfter, PeerLost{send.to.node, "connection refused"});
-    return;
-  }
-  auto arrivals = network_.deliveries(from, *to, now_);
-  if (arrivals.empty()) ++misfortunes_.messages_lost;
-  if (arrivals.size() > 1) ++misfortunes_.messages_repeated;
-  if (arrivals.empty()) return;
+  if (!to) return refuse("another node answers there");
+  Host& peer = *nodes_[*to];
+  bool cut = network_.cut(from, *to, now_);
+  if (!peer.up() && !cut) return refuse("connection refused");
+  if (!nodes_[from]->can_reach(send.to, peer)) return refuse("it is not connected, and no endpoint of it is known");
   Deliver deliver{from, *to, nullptr, nullptr};
   Envelope envelope{send.message, send.trace};
   if (plan_.through_codec) {
     deliver.bytes = std::make_shared<const Bytes>(encode_envelope(envelope));
+    if (deliver.bytes->size() > limits::kMessageBytes) return refuse("the message is too large");
   } else {
     deliver.envelope = std::make_shared<const Envelope>(std::move(envelope));
   }
+  if (!cut && !network_.cut(*to, from, now_)) nodes_[from]->connect(peer);
+  auto arrivals = network_.deliveries(from, *to, now_);
+  if (arrivals.empty()) ++misfortunes_.messages_lost;
+  if (arrivals.size() > 1) ++misfortunes_.messages_repeated;
   for (Duration after : arrivals) schedule(after, deliver);
 }
 
@@ -317,10 +348,7 @@ bool Simulation::all_ended() const {
   return std::all_of(accepted_.begin(), accepted_.end(), [&](const AcceptedJob& job) { return has_ended(job); });
 }
 
-const Node* Simulation::node(NodeIndex index) const {
-  const Driver* driver = nodes_[index]->driver();
-  return driver == nullptr ? nullptr : driver->node();
-}
+const Node* Simulation::node(NodeIndex index) const { return nodes_[index]->node(); }
 
 Now Simulation::now_at(NodeIndex index) const { return nodes_[index]->now(); }
 
@@ -357,8 +385,8 @@ std::uint64_t Simulation::state_hash() const {
         mix(value);
       }
     }
-    for (const auto& [lease, attempts] : host->processes().leases()) mix(encode(lease));
-    if (const Driver* driver = host->driver()) mix(encode(driver->node()->counters()));
+    for (const auto& [lease, sold] : host->processes().leases()) mix(encode(lease));
+    if (const Node* node = host->node()) mix(encode(node->counters()));
   }
   mix(encode(std::vector<std::uint64_t>{events_handled_, messages_sent_, static_cast<std::uint64_t>(now_.ns)}));
   return hash;

@@ -11,7 +11,8 @@
 
 #include "base/prng.h"
 #include "base/time.h"
-#include "core/driver/driver.h"
+#include "core/driver/world.h"
+#include "core/node.h"
 #include "sim/disk.h"
 #include "sim/event_heap.h"
 #include "sim/fault_points.h"
@@ -43,8 +44,8 @@ struct Misfortunes {
 /// Deterministic: the plan decides everything. One thread.
 class Simulation {
  public:
-  /// Requires a valid plan.
-  explicit Simulation(Plan plan, Sabotages sabotage = {});
+  /// Requires a valid plan. `make_inhabitant`: who lives on the machines; empty: the shipped node and its driver.
+  explicit Simulation(Plan plan, Sabotages sabotage = {}, InhabitantFactory make_inhabitant = {});
   ~Simulation();
 
   /// Checkers must outlive the simulation.
@@ -52,6 +53,13 @@ class Simulation {
 
   /// Tells `recorder` of one node's inputs, from its next start on. It must outlive the simulation.
   void record(NodeIndex node, Recorder& recorder);
+
+  /// A misfortune that the plan does not have (its times do not count): holds from now on until `end` with the number
+  /// that this returns.
+  std::size_t begin(Fault fault);
+  void end(std::size_t fault);
+  /// The shim of a lease dies now, with everything that runs in it.
+  void kill_shim(NodeIndex node, const LeaseId& lease);
 
   /// Handles everything up to `until`, then sets the clock there.
   void run_until(MonoTime until);
@@ -62,7 +70,7 @@ class Simulation {
   Now now() const { return {now_, WallTime{kEpochNs + now_.ns}}; }
   const Plan& plan() const { return plan_; }
   std::size_t size() const { return nodes_.size(); }
-  /// Null while the agent is down.
+  /// Null while the agent is down, and on a machine without a node.
   const Node* node(NodeIndex index) const;
   /// As the node's own clocks show it.
   Now now_at(NodeIndex index) const;
@@ -186,6 +194,7 @@ class Simulation {
 
   Plan plan_;
   Sabotages sabotage_;
+  InhabitantFactory make_inhabitant_;
   Prng prng_;
   Network network_;
   FaultPoints points_;

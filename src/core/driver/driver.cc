@@ -9,6 +9,7 @@
 namespace abacus {
 namespace {
 
+constexpr std::size_t kEventsPerRun = 256;
 constexpr Duration kFirstPause = milliseconds(100), kLongestPause = seconds(10);
 
 }  // namespace
@@ -50,13 +51,13 @@ std::optional<MonoTime> Driver::next_wake() const {
   return goes_on_at_ ? goes_on_at_ : node_->next_wake();
 }
 
-bool Driver::run(Now now, std::size_t events_max) {
+bool Driver::run(Now now) {
   if (!node_ || (goes_on_at_ && now.mono < *goes_on_at_)) return false;
   if (goes_on_at_) go_on(now);
   if (auto wake = node_->next_wake(); wake && *wake <= now.mono) {
     handle(WakeUp{}, now);
   }
-  for (std::size_t handled = 0; handled < events_max && !inbox_.empty(); ++handled) {
+  for (std::size_t handled = 0; handled < kEventsPerRun && !inbox_.empty(); ++handled) {
     Event event = std::move(inbox_.front());
     inbox_.pop_front();
     handle(event, now);

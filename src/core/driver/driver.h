@@ -8,64 +8,39 @@
 #include <optional>
 #include <vector>
 
-#include "base/result.h"
-#include "base/time.h"
-#include "core/driver/recorder.h"
-#include "core/model/effects.h"
-#include "core/model/event.h"
+#include "core/driver/world.h"
 #include "core/node.h"
 
 namespace abacus {
 
-/// What a driver needs of its world. All calls come from the driver's thread.
-class World {
- public:
-  virtual ~World() = default;
-
-  /// Does it, or starts doing it; what comes of it is posted to the driver later, never from within this call.
-  /// A world may lose, delay, repeat and reorder messages; it may not corrupt them.
-  virtual void carry_out(Effect effect) = 0;
-
-  /// Makes the changes durable, all or none, in order, and then calls Driver::committed (not from within this call).
-  /// The driver never has two commits out at once.
-  virtual void commit(std::vector<JournalChange> changes) = 0;
-
-  /// All durable records in key order. Errors: `corrupt`, `unsupported`.
-  virtual Result<std::vector<Record>> load() = 0;
-};
-
 /// Batches events, gathers their journal changes into one transaction, and releases what depended on them when it is
 /// durable. One thread; `world` and `recorder` (null: none) outlive the driver.
-class Driver {
+class Driver final : public Inhabitant {
  public:
   Driver(NodeConfig config, World& world, Recorder* recorder = nullptr)
       : config_(std::move(config)), world_(world), recorder_(recorder) {}
 
   /// Builds the node from the journal. Errors: those of World::load; the driver is then unusable.
-  Status start(Now now);
+  Status start(Now now) override;
 
   /// Queues an event for the next `run`; drops it after a failed commit, until the node goes on.
-  void post(Event event) {
+  void post(Event event) override {
     if (!goes_on_at_) inbox_.push_back(std::move(event));
   }
 
-  /// Handles up to `events_max` queued events (a due WakeUp first) and what they loop back to the node itself, releases
-  /// soft effects, starts a commit if one is due. Returns true if events are left.
-  bool run(Now now, std::size_t events_max = 256);
+  /// Handles a number of queued events (a due WakeUp first) and what they loop back to the node itself, releases soft
+  /// effects, starts a commit if one is due. Returns true if events are left.
+  bool run(Now now) override;
 
   /// The outcome of the commit that is out. After a failure the node is dropped and rebuilt from the journal: nothing
   /// that was not durable was promised to anybody. It shows itself at once and goes on after a pause, which doubles
   /// from failure to failure: a full disk does not fill up the network too. Errors: those of `start`.
-  Status committed(const Status& outcome, Now now);
-
-  /// When `run` should be called again if nothing is posted.
-  std::optional<MonoTime> next_wake() const;
-
-  /// True while nothing is handled, because the last commit failed.
-  bool pausing() const { return goes_on_at_.has_value(); }
+  Status committed(const Status& outcome, Now now) override;
+  std::optional<MonoTime> next_wake() const override;
+  bool pausing() const override { return goes_on_at_.has_value(); }
 
   /// Null before start and after a failed restart.
-  const Node* node() const { return node_.get(); }
+  const Node* node() const override { return node_.get(); }
   std::uint64_t events_handled() const { return events_handled_; }
   std::uint64_t commits() const { return commits_; }
 

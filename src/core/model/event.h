@@ -14,7 +14,7 @@ namespace abacus {
 
 /// A message from a peer whose identity the transport vouches for.
 struct MessageReceived {
-  Contact from;  ///< The endpoint is unknown (port 0) unless the transport dialled it.
+  Contact from;  ///< From elsewhere, the endpoint is unknown (port 0): connections do not say who listens where.
   OrgId organisation;
   TraceContext trace;
   Message message;

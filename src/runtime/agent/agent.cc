@@ -1,4 +1,4 @@
-// Puts the parts of a running agent together, feeds its driver, and takes the parts down again.
+// Puts the parts of a running agent together, feeds its inhabitant, and takes the parts down again.
 #include "runtime/agent/agent.h"
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "core/driver/driver.h"
 #include "protocol/codec.h"
 #include "runtime/agent/contacts_file.h"
 #include "runtime/agent/housekeeping.h"
@@ -66,7 +67,7 @@ struct Agent::Parts {
   Status open_stores();
   std::unique_ptr<Executor> make_process_executor(ExecSink sink);
   Status open_transport();
-  Status start_driver();
+  Status start_inhabitant();
   void on_frames(const PeerIdentity& peer, std::vector<Bytes> frames);
   void on_committed(const Status& status);
   void answer_all(const Error& error);
@@ -89,7 +90,7 @@ struct Agent::Parts {
   std::unique_ptr<BulkService> bulk_service;
   std::unique_ptr<Transport> transport;
   std::unique_ptr<BulkClient> bulk_client;
-  std::unique_ptr<Driver> driver;
+  std::unique_ptr<Inhabitant> inhabitant;
   std::unique_ptr<LoopPump> pump;
   asio::thread_pool pool;
   asio::steady_timer house_timer;
@@ -110,11 +111,14 @@ AgentPorts Agent::Parts::ports() {
   AgentPorts ports;
   ports.loop = io.get_executor();
   ports.pool = pool.get_executor();
-  ports.post = [this](Event event) { pump->post(std::move(event)); };
+  // In a turn of its own: nothing is posted from within what the inhabitant asks for.
+  ports.post = [this](Event event) {
+    asio::post(io, [this, event = std::move(event)]() mutable { pump->post(std::move(event)); });
+  };
   ports.bulk_to = [this](const Contact& to) -> BulkRequestFn {
     return [this, to](Bytes request) -> asio::awaitable<Result<Bytes>> {
       Endpoint at = to.endpoint;
-      if (OfferRef offer = driver->node()->overlay().find(to.node); offer && !at.known())
+      if (OfferRef offer = inhabitant->node()->overlay().find(to.node); offer && !at.known())
         at = offer->offer.contact.endpoint;
       return bulk_client->request(to.node, at, std::move(request), kBulkTimeout);
     };
@@ -178,7 +182,7 @@ Status Agent::Parts::open_transport() {
   return {};
 }
 
-Status Agent::Parts::start_driver() {
+Status Agent::Parts::start_inhabitant() {
   RealWorld::Parts parts(identity.key);
   parts.journal = journal.get();
   parts.runs = runs.get();
@@ -193,7 +197,7 @@ Status Agent::Parts::start_driver() {
     watchers.erase(first, last);
   };
   parts.endpoint_of = [this](const NodeId& node) {
-    OfferRef offer = driver->node() == nullptr ? nullptr : driver->node()->overlay().find(node);
+    OfferRef offer = inhabitant->node() == nullptr ? nullptr : inhabitant->node()->overlay().find(node);
     return offer ? offer->offer.contact.endpoint : Endpoint{};
   };
   world = std::make_unique<RealWorld>(ports(), std::move(parts));
@@ -209,11 +213,12 @@ Status Agent::Parts::start_driver() {
   config.pricing = options.pricing;
   config.selling = options.selling;
   config.buying = options.buying;
-  driver = std::make_unique<Driver>(std::move(config), *world, options.recorder);
-  pump = std::make_unique<LoopPump>(io, *driver);
+  inhabitant = options.make_inhabitant ? options.make_inhabitant(std::move(config), *world, options.recorder)
+                                       : std::make_unique<Driver>(std::move(config), *world, options.recorder);
+  pump = std::make_unique<LoopPump>(io, *inhabitant);
   TRY(std::vector<Contact> contacts, load_contacts(options.data_dir));
   contacts.insert(contacts.end(), options.contacts.begin(), options.contacts.end());
-  TRY_STATUS(driver->start(read_clocks()));
+  TRY_STATUS(inhabitant->start(read_clocks()));
   pump->post(ContactsGiven{std::move(contacts)});
   TRY_STATUS(drop_stale_pins(*store, runs->in_journal()));
   keep_house();
@@ -227,7 +232,7 @@ void Agent::Parts::on_frames(const PeerIdentity& peer, std::vector<Bytes> frames
       options.log->warn("message from {} ignored: {}", peer.node.short_string(), envelope.error().message);
       continue;
     }
-    driver->post(MessageReceived{{peer.node, {}}, peer.org, envelope->trace, std::move(envelope->message)});
+    inhabitant->post(MessageReceived{{peer.node, {}}, peer.org, envelope->trace, std::move(envelope->message)});
   }
   pump->nudge();
 }
@@ -245,7 +250,7 @@ void Agent::Parts::on_committed(const Status& status) {
   } else {
     trouble.reset();
   }
-  Status outcome = driver->committed(status, read_clocks());
+  Status outcome = inhabitant->committed(status, read_clocks());
   if (outcome) return pump->nudge();
   options.log->critical("the journal cannot be read: {}", outcome.error().message);
   pump->stop();
@@ -265,7 +270,7 @@ Result<Digest> Agent::Parts::pack_inputs(const std::string& owner, const std::ve
 void Agent::Parts::keep_house() {
   house_timer.expires_after(kHousekeepingEvery);
   house_timer.async_wait([this](const boost::system::error_code& error) {
-    if (error || driver->node() == nullptr) return;
+    if (error || inhabitant->node() == nullptr) return;
     remember_contacts();
     clear_away();
     keep_house();
@@ -274,7 +279,7 @@ void Agent::Parts::keep_house() {
 
 void Agent::Parts::remember_contacts() {
   std::vector<Contact> contacts;
-  for (const OfferRef& offer : driver->node()->overlay().offers(read_clocks().wall)) {
+  for (const OfferRef& offer : inhabitant->node()->overlay().offers(read_clocks().wall)) {
     if (offer->offer.contact.node != identity.node_id()) contacts.push_back(offer->offer.contact);
     if (contacts.size() == kContactsKept) break;
   }
@@ -283,7 +288,7 @@ void Agent::Parts::remember_contacts() {
 }
 
 void Agent::Parts::clear_away() {
-  const Buying& buying = driver->node()->buying();
+  const Buying& buying = inhabitant->node()->buying();
   if (submissions_under_way == 0) {
     Status dropped = drop_unused_inputs(*store, buying.inputs_in_use());
     if (!dropped) options.log->warn("{}", dropped.error().message);
@@ -307,7 +312,7 @@ Result<std::unique_ptr<Agent>> Agent::start(asio::io_context& io, AgentOptions o
   TRY_STATUS(parts->check_endpoint());
   TRY_STATUS(parts->open_stores());
   TRY_STATUS(parts->open_transport());
-  TRY_STATUS(parts->start_driver());
+  TRY_STATUS(parts->start_inhabitant());
   return std::unique_ptr<Agent>(new Agent(std::move(parts)));
 }
 
@@ -326,7 +331,7 @@ void Agent::end_all_work() {
 
 template <class Answered>
 asio::awaitable<Result<Answered>> Agent::command(std::function<Event(RequestId)> make, Duration patience) {
-  if (parts_->driver->pausing()) co_return fail(*parts_->trouble);
+  if (parts_->inhabitant->pausing()) co_return fail(*parts_->trouble);
   RequestId request = parts_->next_request++;
   asio::steady_timer timer(parts_->io, chrono_of(patience));
   std::optional<CommandAnswer> answer;
@@ -386,7 +391,7 @@ asio::awaitable<Result<LogPart>> Agent::Parts::remote_log(const TaskView& task, 
     part.bytes = read_stretch(file->path, request.offset, request.bytes_max);
     co_return part;
   }
-  OfferRef offer = driver->node()->overlay().find(task.seller);
+  OfferRef offer = inhabitant->node()->overlay().find(task.seller);
   Contact seller{task.seller, offer ? offer->offer.contact.endpoint : Endpoint{}};
   co_return co_await abacus::read_log(ports().bulk_to(seller), std::move(request), BulkRetry{1});
 }
@@ -418,7 +423,7 @@ asio::awaitable<void> Agent::wait_change(JobId job, Duration timeout) {
   if (!error) parts_->watchers.erase(place);  // Timed out; a change has removed it already.
 }
 
-const Node& Agent::node() const { return *parts_->driver->node(); }
+const Node& Agent::node() const { return *parts_->inhabitant->node(); }
 std::vector<PeerView> Agent::peers() const {
   std::vector<PeerView> peers = node().overlay().view(read_clocks());
   for (PeerView& peer : peers) peer.last_price = node().buying().last_price(peer.node);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/driver.h"
+#include "core/node.h"
 #include "protocol/bulk_messages.h"
 #include "runtime/agent/agent_options.h"
 #include "runtime/data/pack.h"

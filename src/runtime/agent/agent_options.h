@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/driver/recorder.h"
+#include "core/driver/world.h"
 #include "core/node_config.h"
 #include "protocol/offer.h"
 #include "protocol/resources.h"
@@ -38,6 +38,7 @@ struct AgentOptions {
   std::uint64_t store_cap_bytes = 10ull << 30;
   Recorder* recorder = nullptr;                ///< Hears of the node's inputs; outlives the agent.
   ExecutorFactory make_executor;               ///< Empty: processes under shims.
+  InhabitantFactory make_inhabitant;           ///< Empty: the driver of the shipped node. Tests of ports have none.
   std::function<void(const Error&)> on_fatal;  ///< The journal cannot be read any more: the agent does nothing further.
   std::shared_ptr<spdlog::logger> log;
 };

@@ -1,4 +1,4 @@
-// One turn queued at a time, one timer for the driver's next wake.
+// One turn queued at a time, one timer for the inhabitant's next wake.
 #include "runtime/agent/loop_pump.h"
 
 #include <boost/asio/post.hpp>
@@ -13,7 +13,7 @@ Now read_clocks() {
 }
 
 void LoopPump::post(Event event) {
-  driver_.post(std::move(event));
+  inhabitant_.post(std::move(event));
   nudge();
 }
 
@@ -31,12 +31,12 @@ void LoopPump::stop() {
 void LoopPump::turn() {
   turn_queued_ = false;
   if (stopped_) return;
-  if (driver_.run(read_clocks())) nudge();
+  if (inhabitant_.run(read_clocks())) nudge();
   arm();
 }
 
 void LoopPump::arm() {
-  std::optional<MonoTime> wake = driver_.next_wake();
+  std::optional<MonoTime> wake = inhabitant_.next_wake();
   if (!wake || wake == armed_for_) return;
   armed_for_ = wake;
   timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wake->ns)));

@@ -1,23 +1,23 @@
-// Runs the driver on the loop's thread: once for everything that was posted since the last turn, and when it asks.
+// Runs an inhabitant on the loop's thread: once for everything posted since the last turn, and when it asks.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "core/driver/driver.h"
+#include "core/driver/world.h"
 
 namespace abacus {
 
 /// Reads both clocks. The only clock reads that reach core.
 Now read_clocks();
 
-/// Everything on the loop's thread. Io context and driver outlive it.
+/// Everything on the loop's thread. Io context and inhabitant outlive it.
 class LoopPump {
  public:
-  LoopPump(boost::asio::io_context& io, Driver& driver) : io_(io), driver_(driver), timer_(io) {}
+  LoopPump(boost::asio::io_context& io, Inhabitant& inhabitant) : io_(io), inhabitant_(inhabitant), timer_(io) {}
 
   void post(Event event);
-  /// Lets the driver run in this turn of the loop or the next.
+  /// Lets the inhabitant run in this turn of the loop or the next.
   void nudge();
   /// No more turns.
   void stop();
@@ -27,7 +27,7 @@ class LoopPump {
   void arm();
 
   boost::asio::io_context& io_;
-  Driver& driver_;
+  Inhabitant& inhabitant_;
   boost::asio::steady_timer timer_;
   std::optional<MonoTime> armed_for_;
   bool turn_queued_ = false;

@@ -5,6 +5,7 @@
 #include <future>
 #include <utility>
 
+#include "base/check.h"
 #include "protocol/codec.h"
 
 namespace abacus {
@@ -86,8 +87,9 @@ void RealWorld::commit(std::vector<JournalChange> changes) {
   std::vector<Journal::Change> rows;
   rows.reserve(changes.size());
   for (JournalChange& change : changes) rows.push_back({change.kind, std::move(change.key), std::move(change.value)});
-  parts_.journal->submit(std::move(rows), [this](Status status) {
-    boost::asio::post(ports_.loop, [this, status = std::move(status)] { parts_.on_committed(status); });
+  // The loop by value: when the agent goes, the journal answers after this world has gone, and nobody listens.
+  parts_.journal->submit(std::move(rows), [this, loop = ports_.loop](Status status) {
+    boost::asio::post(loop, [this, status = std::move(status)] { parts_.on_committed(status); });
   });
 }
 

@@ -1,4 +1,4 @@
-// The world of an agent's driver: each effect to the part of the runtime that carries it out.
+// The world of an agent: each effect to the part of the runtime that carries it out.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "core/driver/driver.h"
+#include "core/driver/world.h"
 #include "runtime/agent/ports.h"
 #include "runtime/agent/results.h"
 #include "runtime/agent/runs.h"

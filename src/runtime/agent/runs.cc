@@ -212,6 +212,9 @@ asio::awaitable<void> Runs::adopt(std::vector<FoundLease> found) {
     }
   }
   ports_.post(std::move(adopted));
+  for (const FoundLease& lease : found) {
+    if (!lease.live) ports_.post(LeaseProcessLost{lease.lease, "it died while the agent was away"});
+  }
 }
 
 Result<LogFile> Runs::find_log(const NodeId& peer, const AttemptId& attempt, LogStream stream) const {

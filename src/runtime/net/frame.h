@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "protocol/limits.h"
 
 namespace abacus {
 
 constexpr std::size_t kFrameHeaderBytes = 4;
-constexpr std::size_t kMaxControlFrameBytes = 1 << 20;  ///< A control frame's body, at most (1 MiB).
+constexpr std::size_t kMaxControlFrameBytes = limits::kMessageBytes;  ///< A control frame's body, at most (1 MiB).
 /// A bulk frame's body, at most: 4 MiB of content and room for what describes it.
 constexpr std::size_t kMaxBulkFrameBytes = (4 << 20) + (64 << 10);
 

@@ -24,8 +24,8 @@ void SlotsChecker::check_launch(const Simulation& simulation, NodeIndex node, co
       take(free, running.bundle, 1);
     }
   };
-  for (const auto& [lease, attempts] : simulation.processes(node).leases()) {
-    for (const auto& [attempt, process] : attempts) {
+  for (const auto& [lease, sold] : simulation.processes(node).leases()) {
+    for (const auto& [attempt, process] : sold.attempts) {
       if (lease == launch.lease && attempt == launch.attempt) known = true;
       if (process.end) continue;
       occupy(process.launch);
