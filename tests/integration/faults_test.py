@@ -136,6 +136,45 @@ class BadNetworkTest(FaultsTest):
                   f"{max(trips):.2f} s")
 
 
+class OneWayTest(FaultsTest):
+    """Two nodes of which one hears the other, and is not heard."""
+
+    SELLER, OTHER = 1, 2
+    COUNT = 3
+    MUTE_S = 12
+
+    def setUp(self):
+        try:
+            self.net = self.enterContext(network.Network(3))
+        except network.Unavailable as error:
+            print(f"not run: {error}")
+            self.skipTest(str(error))
+        places = [Place(host.address, host.enter) for host in self.net.hosts]
+        self.market = self.enterContext(Market(3, ("north", "south", "west"), place=lambda i: places[i]))
+
+    def check_work_goes_on(self, muted, deaf):
+        """Running work outlives it, at a seller that is not heard or does not hear, and is not begun again; others
+        trade on."""
+        job = self.submit(self.COUNT, bound(self.MUTE_S / 2), regions=["south"])
+        self.wait_until_running(job, self.COUNT)
+        self.net.mute(self.net.hosts[muted], [self.net.hosts[deaf]])
+        muted_s = time.time()
+        elsewhere = self.submit(self.COUNT, 0.1, regions=["west"])
+        self.check_done(elsewhere)
+        wait_until("the work is done", lambda: len(self.times("end", job)) == self.COUNT, self.MUTE_S)
+        time.sleep(max(0.0, muted_s + bound(self.MUTE_S) - time.time()))
+        self.net.heal()
+        self.check_done(job)
+        self.check_ran_once(job, self.COUNT)
+        self.assertEqual(self.sellers(job), {self.SELLER})
+
+    def test_a_seller_that_is_not_heard(self):
+        self.check_work_goes_on(self.SELLER, BUYER)
+
+    def test_a_seller_that_does_not_hear(self):
+        self.check_work_goes_on(BUYER, self.SELLER)
+
+
 class LateAwardTest(FaultsTest):
     """An award is under way for as long as TCP repeats it, also when its buyer has died meanwhile."""
 

@@ -16,6 +16,7 @@ import slow_wire
 
 _TOOLS = ("unshare", "nsenter", "ip")
 _WITHIN_S = 10
+_NOBODY = "02:00:00:00:00:99"
 
 
 class Unavailable(Exception):
@@ -76,6 +77,7 @@ class Network:
         self._count = hosts
         self.hosts = []
         self._switch = None
+        self._mute = []
 
     def __enter__(self):
         try:
@@ -102,6 +104,16 @@ class Network:
 
     def heal(self):
         self._plug(self.hosts, "bridge0")
+        for muted, deaf in self._mute:
+            muted.do("ip", "neigh", "del", deaf.address, "dev", "eth0")
+        self._mute = []
+
+    def mute(self, host, others):
+        """From now on nothing that this host sends to the others arrives; what they send does. It takes them for a
+        machine that there is not, so that nobody is told."""
+        for other in others:
+            host.do("ip", "neigh", "replace", other.address, "lladdr", _NOBODY, "dev", "eth0", "nud", "permanent")
+            self._mute.append((host, other))
 
     def _plug(self, hosts, bridge):
         for host in hosts:
