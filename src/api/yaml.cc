@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 #include <charconv>
+#include <optional>
 
 namespace abacus {
 namespace {
@@ -15,14 +16,21 @@ namespace json = boost::json;
 constexpr int kMaxDepth = 32;
 constexpr int kMaxValues = 100'000;
 
+template <class Number>
+std::optional<Number> whole(const std::string& text) {
+  Number number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 json::value scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (node.Tag() == "!") return json::string(text);  // quoted
   if (text == "true" || text == "false") return text == "true";
   if (text.empty() || text == "~" || text == "null") return nullptr;
-  std::int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  if (auto number = whole<std::int64_t>(text)) return *number;
+  if (auto number = whole<std::uint64_t>(text)) return *number;
   return json::string(text);  // decimals too: the job document reads them as texts, exactly
 }
 

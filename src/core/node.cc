@@ -89,11 +89,12 @@ void Node::route(const MessageReceived& received, Now now, Effects& effects) {
 
 template <class M>
 void Node::route(const MessageReceived& received, const M& message, Now now, Effects& effects) {
-  const auto& [from, organisation, trace, ignored] = received;
+  const Contact& from = received.from;
+  const TraceContext& trace = received.trace;
   if constexpr (std::is_same_v<M, Rfq>) {
     selling_.on(from, trace, message, referrals_for(message.bundle, from.node, now), now, effects);
   } else if constexpr (std::is_same_v<M, Award>) {
-    selling_.on(from, organisation, trace, message, now, effects);
+    selling_.on(from, received.organisation, trace, message, now, effects);
   } else if constexpr (std::is_same_v<M, Release>) {
     if (from_buyer(message)) return selling_.on(from, trace, message, now, effects);
     buying_.on(from, trace, message, overlay_, now, effects);

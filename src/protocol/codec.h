@@ -196,7 +196,11 @@ Status read(CborReader& in, Id<Tag, N>& value, int) {
 Status read(CborReader& in, Duration& value, int nesting);
 template <class Clock>
 Status read(CborReader& in, Instant<Clock>& value, int nesting) {
-  return read(in, value.ns, nesting);
+  TRY_STATUS(read(in, value.ns, nesting));
+  if (value.ns < 0 || value.ns > limits::kMaxInstantNs) {
+    return fail(ErrorCode::invalid, "a time {} ns after 1970 is out of range", value.ns);
+  }
+  return {};
 }
 Status read(CborReader& in, Money& value, int nesting);
 Status read(CborReader& in, Price& value, int nesting);

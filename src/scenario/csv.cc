@@ -49,16 +49,16 @@ Result<std::size_t> Csv::column(std::string_view name) const {
   return fail(ErrorCode::not_found, "there is no column '{}'; there are {}", name, fmt::join(header_, ", "));
 }
 
-Result<std::int64_t> Csv::milli(std::size_t row, std::size_t column) const {
+Result<std::int64_t> Csv::milli(std::size_t row, std::size_t column, std::int64_t most) const {
   std::string_view text = field(row, column);
   auto wrong = [&] {
-    return fail(ErrorCode::invalid, "row {}, column '{}': '{}' is no number", row + 1, header_[column],
-                field(row, column));
+    return fail(ErrorCode::invalid, "row {}, column '{}': '{}' is no number from 0 to {}", row + 1, header_[column],
+                field(row, column), most);
   };
   if (text.empty()) return 0;
   std::int64_t whole = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error != std::errc{} || whole > INT64_MAX / 1000 - 1 || whole < 0) return wrong();
+  if (error != std::errc{} || whole > most || whole < 0) return wrong();
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   std::int64_t milli = 0, weight = 100;
   if (!text.empty() && text.front() != '.') return wrong();

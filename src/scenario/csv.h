@@ -1,6 +1,7 @@
 // Plain comma-separated text with one header line: no quoting, no field with a comma.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,11 @@ class Csv {
 
   const std::string& field(std::size_t row, std::size_t column) const { return rows_[row][column]; }
 
-  /// A decimal number in thousandths, cut; an empty field is 0. Errors: `invalid`, with row and column.
-  Result<std::int64_t> milli(std::size_t row, std::size_t column) const;
+  /// A decimal number up to `most`, in thousandths, cut; an empty field is 0. Requires most <= kMost. Errors:
+  /// `invalid`, with row and column.
+  Result<std::int64_t> milli(std::size_t row, std::size_t column, std::int64_t most) const;
+
+  static constexpr std::int64_t kMost = INT64_MAX / 1'000 - 1;
 
  private:
   std::vector<std::string> header_;

@@ -102,6 +102,10 @@ Status read_fault(const json::value& value, const std::string& path, Draft& draf
   auto known = named<sim::FaultKind>(kind);
   if (!known) return fail(known.error().in(path + ".kind"));
   fault.kind = *known;
+  draft.struck += fault.nodes.size() + fault.others.size();
+  Status room = check_room("faults", draft.plan.faults.size(), 1, draft.limits.faults);
+  if (room) room = check_room("nodes struck", 0, draft.struck, draft.limits.struck);
+  if (!room) return fail(room.error().in(path));
   draft.plan.faults.push_back(std::move(fault));
   return {};
 }

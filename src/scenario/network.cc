@@ -6,16 +6,20 @@ namespace abacus {
 namespace {
 
 /// A square table: the first column names the region that asks, the others the regions asked, in ms of a round trip.
+/// A region without a column of its own is asked by nobody, so it is an error.
 Status read_round_trips(const std::string& file, Draft& draft) {
   TRY(Csv csv, read_table(file, draft));
-  std::vector<std::string> regions;
-  for (std::size_t row = 0; row < csv.rows(); ++row) regions.push_back(csv.field(row, 0));
+  TRY_STATUS(check_room("regions", 0, csv.rows(), sim::kRegionsMax));
+  std::vector<std::size_t> columns;
   for (std::size_t row = 0; row < csv.rows(); ++row) {
-    for (const std::string& to : regions) {
-      if (to == regions[row]) continue;
-      TRY(std::size_t column, csv.column(to));
-      TRY(std::int64_t round_trip_us, csv.milli(row, column));
-      draft.plan.network.latencies.push_back({regions[row], to, microseconds(round_trip_us / 2)});
+    TRY(columns.emplace_back(), csv.column(csv.field(row, 0)));
+  }
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    for (std::size_t other = 0; other < csv.rows(); ++other) {
+      const std::string &from = csv.field(row, 0), &to = csv.field(other, 0);
+      if (to == from) continue;
+      TRY(std::int64_t round_trip_us, csv.milli(row, columns[other], sim::kLatencyMax.ms()));
+      draft.plan.network.latencies.push_back({from, to, microseconds(round_trip_us / 2)});
     }
   }
   return {};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/size.h"
+#include "protocol/limits.h"
 #include "scenario/fields.h"
 #include "scenario/parts.h"
 
@@ -9,8 +10,6 @@ namespace abacus {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::uint32_t kNodesMax = 1'000'000;
 
 struct Group {
   std::uint32_t count = 0;  ///< Of a table: 0 for as many as it has rows, more repeat it.
@@ -48,6 +47,9 @@ void read_regions(Fields& fields, Group& group) {
     group.regions.emplace_back(value.get_string());
     return {};
   });
+  for (const std::string& name : group.regions) {
+    if (name.size() > limits::kNameBytes) fields.wrong("region", "want a name of at most 64 characters");
+  }
   if (group.regions.empty()) group.regions.emplace_back("here");
 }
 
@@ -63,7 +65,7 @@ Result<Group> read_group(const json::value& value, const std::string& path) {
   std::uint32_t cpus = 4;
   group.setup.capacity.memory_bytes = 16ull << 30;
   group.setup.capacity.disk_bytes = 100ull << 30;
-  fields.number("count", group.count, kNodesMax);
+  fields.number("count", group.count);
   fields.text("csv", group.csv);
   fields.number("cpus", cpus, 4'000);
   fields.time("start_within", group.start_within);
@@ -85,21 +87,23 @@ Result<std::vector<Capacity>> capacities_of(const Csv& csv, std::uint64_t disk_b
   TRY(std::size_t gpu, csv.column("gpu"));
   TRY(std::size_t model, csv.column("model"));
   std::vector<Capacity> capacities;
+  if (csv.rows() == 0) return fail(ErrorCode::invalid, "it has a header only: want a row for each machine");
   for (std::size_t row = 0; row < csv.rows(); ++row) {
-    TRY(std::int64_t cpu_milli, csv.milli(row, cpu));
-    TRY(std::int64_t mib, csv.milli(row, memory));
-    TRY(std::int64_t gpus, csv.milli(row, gpu));
+    TRY(std::int64_t cpu_milli, csv.milli(row, cpu, limits::kMaxCpuMilli));
+    TRY(std::int64_t mib, csv.milli(row, memory, limits::kMaxBytesOfMemory >> 20));
+    TRY(std::int64_t gpus, csv.milli(row, gpu, limits::kSlots));
     Capacity& capacity = capacities.emplace_back();
     capacity.cpu_milli = static_cast<std::uint32_t>(cpu_milli / 1'000);
     capacity.memory_bytes = static_cast<std::uint64_t>(mib / 1'000) << 20;
     capacity.disk_bytes = disk_bytes;
-    if (gpus == 0) continue;
+    if (gpus < 1'000) continue;
     capacity.devices.push_back({"gpu", csv.field(row, model), static_cast<std::uint32_t>(gpus / 1'000), 0, true});
   }
   return capacities;
 }
 
-void add_nodes(Draft& draft, const Group& group, std::size_t count, const std::vector<Capacity>& capacities) {
+Status add_nodes(Draft& draft, const Group& group, std::size_t count, const std::vector<Capacity>& capacities) {
+  TRY_STATUS(check_room("nodes", draft.plan.nodes.size(), count, draft.limits.nodes));
   for (std::size_t i = 0; i < count; ++i) {
     sim::NodeSetup setup = group.setup;
     setup.region = group.regions[i % group.regions.size()];
@@ -107,6 +111,7 @@ void add_nodes(Draft& draft, const Group& group, std::size_t count, const std::v
     setup.starts_at = Duration{draft.prng.between(0, std::max<std::int64_t>(group.start_within.ns, 0))};
     draft.plan.nodes.push_back(std::move(setup));
   }
+  return {};
 }
 
 }  // namespace
@@ -120,15 +125,15 @@ Result<Csv> read_table(const std::string& file, Draft& draft) {
 
 Status read_nodes(const json::value& value, const std::string& path, Draft& draft) {
   TRY(Group group, read_group(value, path));
-  if (group.csv.empty()) {
-    add_nodes(draft, group, group.count, {});
-    return {};
+  std::vector<Capacity> capacities;
+  if (!group.csv.empty()) {
+    TRY(Csv csv, read_table(group.csv, draft));
+    auto read = capacities_of(csv, group.setup.capacity.disk_bytes);
+    if (!read) return fail(read.error().in(group.csv));
+    capacities = std::move(*read);
   }
-  TRY(Csv csv, read_table(group.csv, draft));
-  auto capacities = capacities_of(csv, group.setup.capacity.disk_bytes);
-  if (!capacities) return fail(capacities.error().in(group.csv));
-  add_nodes(draft, group, group.count == 0 ? capacities->size() : group.count, *capacities);
-  return {};
+  Status added = add_nodes(draft, group, group.count == 0 ? capacities.size() : group.count, capacities);
+  return added ? added : fail(added.error().in(path + ".count"));
 }
 
 }  // namespace abacus

@@ -7,6 +7,7 @@
 
 #include "base/prng.h"
 #include "scenario/csv.h"
+#include "scenario/limits.h"
 #include "scenario/scenario.h"
 
 namespace abacus {
@@ -16,7 +17,13 @@ struct Draft {
   sim::Plan plan;
   Prng prng;  ///< Of everything that is drawn while reading.
   const ReadFile& read_file;
+  const ScenarioLimits& limits;
+  std::uint64_t struck = 0;     ///< Nodes named by faults so far.
+  std::uint64_t job_bytes = 0;  ///< Of the jobs so far.
 };
+
+/// Errors: `invalid` if `more` of `what` are too many beside the `there` that there are.
+Status check_room(const char* what, std::uint64_t there, std::uint64_t more, std::uint64_t most);
 
 /// A group of nodes alike, or of nodes from a table.
 Status read_nodes(const boost::json::value& group, const std::string& path, Draft& draft);

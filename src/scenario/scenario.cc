@@ -15,14 +15,21 @@ namespace json = boost::json;
 Status read_random(const json::value& value, const std::string& path, Draft& draft) {
   Fields fields(value, path);
   sim::RandomPlanOptions options;
-  fields.number("nodes", options.nodes, 100'000);
-  fields.number("regions", options.regions, 1'000);
-  fields.number("jobs", options.jobs, 1'000'000);
+  fields.number("nodes", options.nodes);
+  fields.number("regions", options.regions, sim::kRegionsMax);
+  fields.number("jobs", options.jobs);
   fields.time("working_time", options.working_time);
   fields.time("settle_within", options.settle_within);
   fields.flag("faults", options.faults);
   TRY_STATUS(fields.finish());
   if (options.nodes == 0 || options.regions == 0) return fail(ErrorCode::invalid, "{}: want at least 1 of each", path);
+  if (options.working_time < sim::kWorkingTimeMin) {
+    return fail(ErrorCode::invalid, "{}.working_time: {} is too short, want {} at least", path,
+                to_string(options.working_time), to_string(sim::kWorkingTimeMin));
+  }
+  Status room = check_room("nodes", 0, options.nodes, draft.limits.nodes);
+  if (room) room = check_room("jobs", 0, options.jobs, draft.limits.jobs);
+  if (!room) return fail(room.error().in(path));
   draft.plan = sim::random_plan(draft.plan.seed, options);
   return {};
 }
@@ -102,14 +109,19 @@ void read_parts(Fields& fields, Draft& draft) {
 
 }  // namespace
 
+Status check_room(const char* what, std::uint64_t there, std::uint64_t more, std::uint64_t most) {
+  if (there <= most && more <= most - there) return {};
+  return fail(ErrorCode::invalid, "{} more {} beside {} are too many: want at most {} in all", more, what, there, most);
+}
+
 Result<Scenario> parse_scenario(const json::value& document, std::optional<std::uint64_t> seed,
-                                const ReadFile& read_file) {
+                                const ReadFile& read_file, const ScenarioLimits& limits) {
   Fields fields(document, "");
   Scenario scenario;
   std::uint64_t own_seed = 1;
   fields.text("about", scenario.about);
   fields.number("seed", own_seed, UINT64_MAX);
-  Draft draft{{}, Prng(seed.value_or(own_seed) ^ 0x7363656e6172696f), read_file};
+  Draft draft{{}, Prng(seed.value_or(own_seed) ^ 0x7363656e6172696f), read_file, limits};
   draft.plan.seed = seed.value_or(own_seed);
   draft.plan.settle_within = minutes(60);
   read_parts(fields, draft);

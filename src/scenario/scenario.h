@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "scenario/limits.h"
 #include "sim/plan.h"
 #include "sim/trial/pace.h"
 
@@ -37,10 +38,10 @@ struct Scenario {
 using ReadFile = std::function<Result<std::string>(const std::string& name)>;
 
 /// `document`: the YAML as JSON (api/yaml.h). `seed` takes the place of the scenario's own. Everything that is drawn is
-/// drawn from the seed. Errors: `invalid`, with the path of the entry, what is wrong and what would be right; those of
-/// `read_file`.
+/// drawn from the seed. Errors: `invalid`, with the path of the entry, what is wrong and what would be right, also for
+/// what goes beyond the limits; those of `read_file`.
 Result<Scenario> parse_scenario(const boost::json::value& document, std::optional<std::uint64_t> seed,
-                                const ReadFile& read_file);
+                                const ReadFile& read_file, const ScenarioLimits& limits = {});
 
 /// A scenario with everything written out, nothing left to draw: what `parse_scenario` reads back to the same plan.
 boost::json::value scenario_document(const Scenario& scenario);

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "api/job_document.h"
+#include "protocol/codec.h"
+#include "protocol/limits.h"
 #include "scenario/fields.h"
 #include "scenario/parts.h"
 #include "sim/processes.h"
@@ -19,8 +21,8 @@ struct Rule {
   Duration at, every;
   Duration run = seconds(1), run_most;  ///< Drawn between the two, if the second is given.
   std::uint32_t exit_code = 0;
-  bool knows_run = true;  ///< Users say how long a task takes.
-  std::vector<sim::NodeIndex> nodes;
+  bool knows_run = true;              ///< Users say how long a task takes.
+  std::vector<sim::NodeIndex> nodes;  ///< Empty: all.
   std::optional<Duration> cancel_after;
   JobSpec spec;
 };
@@ -41,20 +43,35 @@ void read_where(Fields& fields, Draft& draft, std::vector<sim::NodeIndex>& nodes
     auto read = read_node_set(value, draft);
     if (!read) return fail(read.error().in(at));
     nodes = std::move(*read);
-    return {};
+    return nodes.empty() ? fail(ErrorCode::invalid, "{}: no node among them to hand work in at", at) : Status{};
   });
-  if (!nodes.empty()) return;
-  for (std::size_t i = 0; i < draft.plan.nodes.size(); ++i) nodes.push_back(static_cast<sim::NodeIndex>(i));
+}
+
+/// Takes room for so many jobs, each with a copy of what the rule says.
+Status take_room(std::uint64_t count, const Rule& rule, Draft& draft) {
+  TRY_STATUS(check_room("jobs", draft.plan.jobs.size(), count, draft.limits.jobs));
+  const std::uint64_t bytes = count * (sizeof(sim::PlannedJob) + encode(rule.spec).size());
+  TRY_STATUS(check_room("bytes of jobs", draft.job_bytes, bytes, draft.limits.job_bytes));
+  draft.job_bytes += bytes;
+  return {};
 }
 
 sim::PlannedJob hand_in(const Rule& rule, Duration at, Duration run, Draft& draft) {
-  sim::PlannedJob job{at, rule.nodes[draft.prng.below(rule.nodes.size())], rule.spec, rule.cancel_after};
+  const std::uint64_t nodes = rule.nodes.empty() ? draft.plan.nodes.size() : rule.nodes.size();
+  const std::uint64_t drawn = draft.prng.below(nodes);
+  const auto node = rule.nodes.empty() ? static_cast<sim::NodeIndex>(drawn) : rule.nodes[drawn];
+  sim::PlannedJob job{at, node, rule.spec, rule.cancel_after};
   job.spec.work.command = sim::sim_command(run, static_cast<int>(rule.exit_code));
   if (rule.knows_run) job.spec.expected_run = run;
   return job;
 }
 
 Status follow(const Rule& rule, Draft& draft) {
+  TRY_STATUS(take_room(rule.count, rule, draft));
+  if (rule.count > 0 && rule.every > sim::kTimeMax / rule.count) {
+    return fail(ErrorCode::invalid, "{} jobs, one every {}, go on for longer than {}", rule.count,
+                to_string(rule.every), to_string(sim::kTimeMax));
+  }
   for (std::uint32_t i = 0; i < rule.count; ++i) {
     Duration run = rule.run;
     if (rule.run_most > rule.run) run = Duration{draft.prng.between(rule.run.ns, rule.run_most.ns)};
@@ -62,6 +79,9 @@ Status follow(const Rule& rule, Draft& draft) {
   }
   return {};
 }
+
+/// Of a time in a table: traces count from 1970, some of them.
+constexpr std::int64_t kTableSecondsMost = hours(24 * 365 * 100).s();
 
 /// Which column says what; times in seconds.
 struct Columns {
@@ -87,29 +107,31 @@ Status read_columns(const json::value& value, const std::string& path, Columns& 
 }
 
 /// A number of a row in thousandths, 0 where there is no such column.
-Result<std::int64_t> milli(const Csv& csv, std::size_t row, const std::string& column) {
+Result<std::int64_t> milli(const Csv& csv, std::size_t row, const std::string& column, std::int64_t most) {
   if (column.empty()) return 0;
   TRY(std::size_t index, csv.column(column));
-  return csv.milli(row, index);
+  return csv.milli(row, index, most);
 }
 
 Status size_bundle(const Csv& csv, std::size_t row, const Columns& columns, Bundle& bundle) {
-  TRY(std::int64_t cpu, milli(csv, row, columns.cpu_milli));
-  TRY(std::int64_t mib, milli(csv, row, columns.memory_mib));
-  TRY(std::int64_t gpus, milli(csv, row, columns.gpus));
+  TRY(std::int64_t cpu, milli(csv, row, columns.cpu_milli, limits::kMaxCpuMilli));
+  TRY(std::int64_t mib, milli(csv, row, columns.memory_mib, limits::kMaxBytesOfMemory >> 20));
+  TRY(std::int64_t gpus, milli(csv, row, columns.gpus, limits::kSlots));
   if (cpu > 0) bundle.cpu_milli = static_cast<std::uint32_t>(cpu / 1'000);
   if (mib > 0) bundle.memory_bytes = static_cast<std::uint64_t>(mib / 1'000) << 20;
-  if (gpus > 0) bundle.devices = {{"gpu", "", static_cast<std::uint32_t>(gpus / 1'000)}};
+  if (gpus >= 1'000) bundle.devices = {{"gpu", "", static_cast<std::uint32_t>(gpus / 1'000)}};
   return {};
 }
 
 Status follow(const Rule& rule, const Table& table, Draft& draft) {
   TRY(Csv csv, read_table(table.file, draft));
-  std::size_t end = std::min<std::size_t>(csv.rows(), std::size_t{table.skip} + table.rows);
+  const std::size_t end = std::min<std::size_t>(csv.rows(), std::size_t{table.skip} + table.rows);
+  const std::string& until = table.columns.end_s.empty() ? table.columns.run_s : table.columns.end_s;
+  TRY_STATUS(take_room(end - std::min<std::size_t>(table.skip, end), rule, draft));
   std::optional<std::int64_t> first;
   for (std::size_t row = table.skip; row < end; ++row) {
-    TRY(std::int64_t arrival_ms, milli(csv, row, table.columns.arrival_s));
-    TRY(std::int64_t run_ms, milli(csv, row, table.columns.end_s.empty() ? table.columns.run_s : table.columns.end_s));
+    TRY(std::int64_t arrival_ms, milli(csv, row, table.columns.arrival_s, kTableSecondsMost));
+    TRY(std::int64_t run_ms, milli(csv, row, until, kTableSecondsMost));
     if (!table.columns.end_s.empty()) run_ms -= arrival_ms;
     if (!first) first = arrival_ms;
     Rule one = rule;
@@ -140,7 +162,7 @@ Status read_work(const json::value& value, const std::string& path, Draft& draft
   Rule rule;
   Table table;
   Duration cancel_after;
-  fields.number("count", rule.count, 10'000'000);
+  fields.number("count", rule.count);
   fields.time("at", rule.at);
   fields.time("every", rule.every);
   fields.time("run", rule.run);
@@ -154,10 +176,9 @@ Status read_work(const json::value& value, const std::string& path, Draft& draft
   read_where(fields, draft, rule.nodes);
   read_table_rule(fields, table);
   TRY_STATUS(fields.finish());
-  if (rule.nodes.empty()) return fail(ErrorCode::invalid, "{}.nodes: there are none to hand work in at", path);
-  if (table.file.empty()) return follow(rule, draft);
-  if (Status followed = follow(rule, table, draft); !followed) return fail(followed.error().in(table.file));
-  return {};
+  if (draft.plan.nodes.empty()) return fail(ErrorCode::invalid, "{}: there are no nodes to hand work in at", path);
+  Status followed = table.file.empty() ? follow(rule, draft) : follow(rule, table, draft);
+  return followed ? followed : fail(followed.error().in(table.file.empty() ? path : table.file));
 }
 
 }  // namespace abacus

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/model/record_reader.h"
+
 namespace abacus::sim {
 
 void Disk::begin(std::vector<JournalChange> changes) {
@@ -23,14 +25,11 @@ void Disk::finish() {
 }
 
 Result<std::vector<Record>> Disk::load() const {
-  std::vector<Record> records;
+  RecordReader reader;
   for (const auto& [kind, rows] : rows_) {
-    for (const auto& [key, value] : rows) {
-      TRY(Record record, decode_record(kind, value));
-      records.push_back(std::move(record));
-    }
+    for (const auto& [key, value] : rows) TRY_STATUS(reader.add(kind, key, value));
   }
-  return records;
+  return reader.finish();
 }
 
 }  // namespace abacus::sim

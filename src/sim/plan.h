@@ -16,6 +16,11 @@
 
 namespace abacus::sim {
 
+inline constexpr Duration kTimeMax = hours(24 * 365);  ///< Of any time in a plan: sums of a few cannot overflow.
+inline constexpr Duration kLatencyMax = hours(1);      ///< Of links and disks.
+inline constexpr std::uint32_t kTailTimesMax = 10'000;
+inline constexpr std::size_t kRegionsMax = 1'000;  ///< The network keeps a latency for each pair.
+
 /// One machine as the simulation is to make it.
 struct NodeSetup {
   std::string region;
@@ -56,8 +61,8 @@ BOOST_DESCRIBE_STRUCT(Plan, (),
                       (seed, nodes, network, commit_latency, overlay, selling, buying, jobs, faults, chances, calm_at,
                        settle_within, rest, through_codec))
 
-/// Errors: `invalid`, naming the entry: an index without a node, a negative time, a fault that lasts beyond the calm, a
-/// job that no agent would take.
+/// Errors: `invalid`, naming the entry: an index without a node, a time that is negative or beyond its maximum, a fault
+/// that lasts beyond the calm, a job that no agent would take, a configuration that no node could work by.
 Status validate(const Plan& plan);
 
 }  // namespace abacus::sim

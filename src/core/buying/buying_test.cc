@@ -225,6 +225,20 @@ TEST(Buying, CancelsWhatWaitsAtOnceAndStopsWhatRuns) {
   expect_clean(market);
 }
 
+TEST(Buying, AnAttemptThatItsSellerKeepsNotKnowingIsNotStartedAgainAtTheNetworksSpeed) {
+  Market market(4, {{.slots = 0}, {.run = seconds(60)}});
+  JobId job = market.submit(spec_of(1, seconds(60)));
+  market.run_for(seconds(3));
+  ASSERT_EQ(market.sellers[1].leases.size(), 1u);
+  const auto& [lease, sold] = *market.sellers[1].leases.begin();
+  const std::uint32_t before = market.sent("Start");
+  for (int i = 0; i < 50; ++i) {
+    market.inject(1, LeaseReport{lease, true, {{{{job, 0}, 1}, AttemptState::unknown}}});
+    market.run_for(milliseconds(1));
+  }
+  EXPECT_EQ(market.sent("Start") - before, 1u);
+}
+
 TEST(Buying, ALostInterruptIsRepeated) {
   Market market(16, {{.slots = 0}, {.slots = 2, .run = hours(1)}});
   JobId job = market.submit(spec_of(1));

@@ -20,7 +20,8 @@ struct LeaseAttempt {
   bool superseded = false;   ///< The task was placed again elsewhere; still the first end counts.
   bool interrupted = false;  ///< Asked to stop: repeated with every beat.
   bool recalled = false;     ///< Stopped for want of a slot, to be placed again.
-  MonoTime sent_at;
+  MonoTime sent_at;          ///< It or the latest question about it.
+  MonoTime start_sent_at;    ///< It, or it again.
 };
 
 /// The award is out; the seller has not answered.

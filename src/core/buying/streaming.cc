@@ -63,7 +63,7 @@ AttemptId begin_attempt(Turn& t, Job& job, Lease& lease) {
   task.started_at = {};
   task.phase = TaskPhase::placed;
   LeaseAttempt attempt;
-  attempt.sent_at = t.now.mono;
+  attempt.sent_at = attempt.start_sent_at = t.now.mono;
   lease.attempts.emplace(AttemptKey{position, task.attempt}, attempt);
   ++lease.fees_charged;
   ++t.desk.counters.placements;
@@ -100,7 +100,7 @@ void start_again(Turn& t, Job& job, Lease& lease, const std::vector<AttemptKey>&
   for (const AttemptKey& key : keys) {
     auto found = lease.attempts.find(key);
     if (found == lease.attempts.end()) continue;
-    found->second.sent_at = t.now.mono;
+    found->second.sent_at = found->second.start_sent_at = t.now.mono;
     attempts.push_back({job.task_id(key.first), key.second});
   }
   send_starts(t, job, lease, attempts);

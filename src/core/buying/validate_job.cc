@@ -1,9 +1,25 @@
 // Checks of a submission beyond the ranges of its single values.
 #include "core/buying/validate_job.h"
 
+#include "protocol/codec.h"
 #include "protocol/limits.h"
 
 namespace abacus {
+namespace {
+
+/// What the codec would not read back must not get into the journal or into a message to a seller.
+Status check_readable(const JobSpec& spec) {
+  constexpr std::size_t kSpecBytes = limits::kMessageBytes / 2;
+  const Bytes encoded = encode(spec);
+  if (encoded.size() > kSpecBytes) {
+    return fail(ErrorCode::invalid, "the job's description has {} bytes: want at most {}; ship large parts as inputs",
+                encoded.size(), kSpecBytes);
+  }
+  auto again = decode<JobSpec>(encoded);
+  return again ? Status{} : fail(ErrorCode::invalid, "{}", again.error().message);
+}
+
+}  // namespace
 
 Status validate_for_custody(const JobSpec& spec) {
   TRY_STATUS(validate(spec.array));
@@ -25,7 +41,7 @@ Status validate_for_custody(const JobSpec& spec) {
     return fail(ErrorCode::invalid, "budget of {}: the limit is {}", to_string(*spec.budget),
                 to_string(Money{limits::kMaxMoneyMicro}));
   }
-  return {};
+  return check_readable(spec);
 }
 
 }  // namespace abacus

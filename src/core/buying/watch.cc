@@ -109,7 +109,9 @@ void settle_unknown(Turn& t, Job& job, Lease& lease, const std::vector<AttemptKe
     if (found == lease.attempts.end()) continue;
     Unknown meaning = meaning_of_unknown(job, lease, key, found->second);
     if (meaning == Unknown::start_again) {
-      again.push_back(key);
+      // A Start may still be on its way. If not, doubt asks again: two that contradict each other must not do so at the
+      // network's speed.
+      if (t.now.mono - found->second.start_sent_at >= t.desk.config.doubt_after) again.push_back(key);
       continue;
     }
     bool recalled = found->second.recalled;

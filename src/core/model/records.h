@@ -118,6 +118,10 @@ struct ReceiptRecord {
 };
 BOOST_DESCRIBE_STRUCT(ReceiptRecord, (), (receipt, seller, buyer))
 
+Status validate(const BoughtLeaseRecord& lease);
+Status validate(const SoldLeaseRecord& lease);
+Status validate(const RunRecord& run);
+
 /// The order is the format of the journal: append only.
 using Record =
     std::variant<NodeRecord, JobRecord, TaskRecord, BoughtLeaseRecord, SoldLeaseRecord, RunRecord, ReceiptRecord>;

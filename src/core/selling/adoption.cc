@@ -9,7 +9,6 @@ void Leases::restore(const SoldLeaseRecord& record) {
   auto [position, fresh] = leases_.try_emplace(record.lease, record, TraceContext{}, config_.grace_max);
   if (!fresh) return;
   SoldLease& lease = position->second;
-  if (record.spans.empty()) lease.record.spans.push_back({record.opened_at, Price{}});
   if (record.receipt) lease.phase = LeaseClosed{};
   lease.awaits_adoption = true;
 }

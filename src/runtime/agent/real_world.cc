@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/model/record_reader.h"
 #include "protocol/codec.h"
 
 namespace abacus {
@@ -20,14 +21,9 @@ void remember_work(Runs& runs, const std::vector<Record>& records) {
 }
 
 Result<std::vector<Record>> decode_rows(const std::vector<Journal::Row>& rows) {
-  std::vector<Record> records;
-  records.reserve(rows.size());
-  for (const Journal::Row& row : rows) {
-    auto record = decode_record(row.kind, row.value);
-    if (!record) return fail(record.error().in(fmt::format("journal row {}/{}", row.kind, to_hex(row.key))));
-    records.push_back(std::move(*record));
-  }
-  return records;
+  RecordReader reader;
+  for (const Journal::Row& row : rows) TRY_STATUS(reader.add(row.kind, row.key, row.value));
+  return reader.finish();
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Result<std::unique_ptr<Transport>> Transport::start(boost::asio::io_context& io,
                                                     TransportOptions options, TransportHandlers handlers) {
   auto tls = TlsContext::for_member(identity, options.paired);
   std::unique_ptr<Transport> self(new Transport);
-  self->context_ = std::make_shared<NetContext>(io, std::move(tls), identity, std::move(options));
+  self->context_ = std::make_shared<NetContext>(NetContext{io, std::move(tls), identity, std::move(options)});
   TRY(self->listener_, Listener::open(self->context_));
   self->pool_ = std::make_shared<PeerPool>(self->context_, std::move(handlers));
   self->pool_->start();

@@ -1,4 +1,5 @@
-// Every row carries a checksum of its kind, key and value; the file is checked as a whole at open.
+// Every row carries a checksum of its kind, key and value; the file is checked as a whole at open, and so is that no
+// transaction is missing.
 #include "runtime/store/journal.h"
 
 #include <sodium.h>
@@ -7,6 +8,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "runtime/store/commit_mark.h"
 #include "runtime/store/directory_lock.h"
 #include "runtime/store/schema.h"
 #include "runtime/store/sqlite.h"
@@ -64,22 +66,88 @@ Status quick_check(sqlite3* database) {
   return {};
 }
 
+/// What to do about damage, for whoever reads the error.
+Error with_advice(Error error, const std::filesystem::path& directory) {
+  if (error.code != ErrorCode::corrupt) return error;
+  error.message += fmt::format(
+      "; keep a copy of {0} and restore all of it from a backup, or move it away to start anew (what this node had "
+      "promised is then forgotten)",
+      directory.string());
+  return error;
+}
+
+Status check_complete(std::uint64_t held, std::optional<std::uint64_t> committed) {
+  if (!committed || held >= *committed) return {};
+  return fail(ErrorCode::corrupt,
+              "it holds {} transactions, but {} were committed: its write-ahead log was damaged or its files were "
+              "replaced; to go on with less, remove journal.mark",
+              held, *committed);
+}
+
+/// SQLite takes an empty file for a new database, and throws the log beside it away.
+Status check_not_emptied(const std::filesystem::path& file, std::optional<std::uint64_t> committed) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+  return !error && bytes > 0 ? Status{} : check_complete(0, committed);
+}
+
+/// Closing a database moves its log into it and removes the log: not before it is known to be whole.
+void keep_log_at_close(sqlite3* database, bool keep) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
 }  // namespace
 
 struct Journal::Connection {
-  DirectoryLock lock;  // Declared first: released after the database is closed.
+  std::optional<DirectoryLock> lock;  // Declared first: released after the database is closed.
+  std::filesystem::path directory;
   SqliteHandle database;
+  std::uint64_t commits = 0;  ///< Durable ones.
+  std::optional<CommitMark> mark;
   SqliteStatement put;
   SqliteStatement erase;
+  SqliteStatement count;
 
-  Status prepare() {
+  Status prepare(std::optional<std::uint64_t> committed) {
+    keep_log_at_close(database.get(), true);
     TRY_STATUS(sqlite_execute(database.get(), kSettings));
     TRY_STATUS(quick_check(database.get()));
     TRY_STATUS(migrate_schema(database.get()));
+    TRY(std::int64_t held, sqlite_query_integer(database.get(), "SELECT commits FROM progress"));
+    commits = static_cast<std::uint64_t>(held);
+    TRY_STATUS(check_complete(commits, committed));
+    keep_log_at_close(database.get(), false);
+    TRY(mark, CommitMark::open(directory, commits));
     TRY(put,
         sqlite_prepare(database.get(), "INSERT OR REPLACE INTO record(kind, key, value, checksum) VALUES(?, ?, ?, ?)"));
     TRY(erase, sqlite_prepare(database.get(), "DELETE FROM record WHERE kind = ? AND key = ?"));
+    TRY(count, sqlite_prepare(database.get(), "UPDATE progress SET commits = ?"));
     return {};
+  }
+
+  Result<std::vector<Row>> read_all() {
+    TRY(SqliteStatement select,
+        sqlite_prepare(database.get(), "SELECT kind, key, value, checksum FROM record ORDER BY kind, key"));
+    std::vector<Row> rows;
+    int rc;
+    while ((rc = sqlite3_step(select.get())) == SQLITE_ROW) {
+      TRY(rows.emplace_back(), row_of(select.get()));
+    }
+    if (rc != SQLITE_DONE) return fail_sqlite(database.get(), "cannot read it");
+    return rows;
+  }
+
+  static Result<Row> row_of(sqlite3_stmt* select) {
+    const std::int64_t stored_kind = sqlite3_column_int64(select, 0);
+    const auto kind = static_cast<std::uint16_t>(stored_kind);
+    const BytesView key = sqlite_column_view(select, 1), value = sqlite_column_view(select, 2);
+    const BytesView stored = sqlite_column_view(select, 3);
+    const Checksum expected = checksum_of(kind, key, value);
+    if (stored_kind != kind || !std::equal(stored.begin(), stored.end(), expected.begin(), expected.end())) {
+      return fail(ErrorCode::corrupt, "the record of kind {} with key {} is damaged: its checksum does not fit",
+                  stored_kind, to_hex(key));
+    }
+    return Row{kind, Bytes(key.begin(), key.end()), Bytes(value.begin(), value.end())};
   }
 
   Status apply(const Change& change) {
@@ -103,7 +171,19 @@ struct Journal::Connection {
   Status apply_all(std::span<const Change> changes) {
     TRY_STATUS(sqlite_execute(database.get(), "BEGIN IMMEDIATE"));
     for (const auto& change : changes) TRY_STATUS(apply(change));
-    return sqlite_execute(database.get(), "COMMIT");
+    TRY_STATUS(apply_count());
+    TRY_STATUS(sqlite_execute(database.get(), "COMMIT"));
+    ++commits;
+    // A mark that lags finds less out; the transaction is durable all the same.
+    static_cast<void>(mark->write(commits));
+    return {};
+  }
+
+  Status apply_count() {
+    sqlite3_bind_int64(count.get(), 1, static_cast<sqlite3_int64>(commits + 1));
+    const int rc = sqlite3_step(count.get());
+    sqlite3_reset(count.get());
+    return rc == SQLITE_DONE ? Status{} : fail_sqlite(database.get(), "cannot count a transaction of the journal");
   }
 };
 
@@ -116,33 +196,25 @@ Result<Journal> Journal::open(const std::filesystem::path& directory) {
   if (sodium_init() < 0) return fail(ErrorCode::internal, "libsodium cannot be initialised");
   TRY_STATUS(prepare_directory(directory));
   TRY(DirectoryLock lock, DirectoryLock::acquire(directory));
-  std::filesystem::path file = directory / "journal.db";
+  const std::filesystem::path file = directory / "journal.db";
+  auto name = [&](const Error& error) { return with_advice(error.in("journal " + file.string()), directory); };
+  auto committed = CommitMark::read(directory);
+  if (!committed) return fail(name(committed.error()));
+  if (Status there = check_not_emptied(file, *committed); !there) return fail(name(there.error()));
   TRY(SqliteHandle database, sqlite_open(file));
-  auto connection = std::make_unique<Connection>(Connection{std::move(lock), std::move(database), {}, {}});
-  if (auto ready = connection->prepare(); !ready) return fail(ready.error().in("journal " + file.string()));
+  auto connection = std::make_unique<Connection>();
+  connection->lock = std::move(lock);
+  connection->directory = directory;
+  connection->database = std::move(database);
+  if (auto ready = connection->prepare(*committed); !ready) return fail(name(ready.error()));
   return Journal(std::move(connection));
 }
 
 Result<std::vector<Journal::Row>> Journal::load() {
-  sqlite3* database = connection_->database.get();
-  TRY(SqliteStatement select,
-      sqlite_prepare(database, "SELECT kind, key, value, checksum FROM record ORDER BY kind, key"));
-  std::vector<Row> rows;
-  int rc;
-  while ((rc = sqlite3_step(select.get())) == SQLITE_ROW) {
-    std::int64_t stored_kind = sqlite3_column_int64(select.get(), 0);
-    auto kind = static_cast<std::uint16_t>(stored_kind);
-    BytesView key = sqlite_column_view(select.get(), 1), value = sqlite_column_view(select.get(), 2);
-    BytesView stored = sqlite_column_view(select.get(), 3);
-    Checksum expected = checksum_of(kind, key, value);
-    if (stored_kind != kind || !std::equal(stored.begin(), stored.end(), expected.begin(), expected.end())) {
-      return fail(ErrorCode::corrupt, "the journal record of kind {} with key {} is damaged: its checksum does not fit",
-                  stored_kind, to_hex(key));
-    }
-    rows.push_back({kind, Bytes(key.begin(), key.end()), Bytes(value.begin(), value.end())});
-  }
-  if (rc != SQLITE_DONE) return fail_sqlite(database, "cannot read the journal");
-  return rows;
+  auto rows = connection_->read_all();
+  if (rows) return rows;
+  const std::filesystem::path& directory = connection_->directory;
+  return fail(with_advice(rows.error().in("journal " + (directory / "journal.db").string()), directory));
 }
 
 Status Journal::commit(std::span<const Change> changes) {

@@ -15,7 +15,8 @@ namespace abacus {
 
 /// What was committed is there after a crash of the process or of the host; what was not, is not. The file is
 /// DIRECTORY/journal.db with its write-ahead log beside it (WAL, synchronous=FULL). Each row carries BLAKE2b-128 of
-/// kind, key and value.
+/// kind, key and value, and each transaction its number, which CommitMark keeps beside it: what was damaged or cut off
+/// is found at open or load, and the files are left as they are.
 ///
 /// Threads: none of its own; any thread may use it, one at a time. GroupCommitter is the usual owner.
 class Journal {
@@ -41,8 +42,9 @@ class Journal {
 
   /// Opens the journal in `directory`, creating both if need be, and migrates an older schema forward. Holds the
   /// directory's lock as long as it lives. Errors: `already_exists` if another agent uses the directory (its process id
-  /// is named); `denied` if it cannot be written; `corrupt` if the file is damaged or no SQLite database; `unsupported`
-  /// if a newer version of the program wrote it; `invalid` if it is somebody else's database.
+  /// is named); `denied` if it cannot be written; `corrupt` if a file is damaged or no SQLite database, or holds less
+  /// than what was committed; `unsupported` if a newer version of the program wrote it; `invalid` if it is somebody
+  /// else's database.
   static Result<Journal> open(const std::filesystem::path& directory);
 
   Journal(Journal&&) noexcept;

@@ -14,6 +14,8 @@ constexpr std::array kSteps = {
     "INSERT INTO schema VALUES(0);"
     "CREATE TABLE record(kind INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, checksum BLOB NOT NULL,"
     " PRIMARY KEY(kind, key)) WITHOUT ROWID;",
+    "CREATE TABLE progress(commits INTEGER NOT NULL);"
+    "INSERT INTO progress VALUES(0);",
 };
 
 Result<std::size_t> version_of(sqlite3* database) {

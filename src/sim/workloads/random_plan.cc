@@ -41,7 +41,7 @@ class PlanMaker {
 
  private:
   Duration between(Duration low, Duration high) { return {prng_.between(low.ns, high.ns)}; }
-  Duration some_time() { return between(seconds(2), options_.working_time); }
+  Duration some_time() { return between(kWorkingTimeMin, options_.working_time); }
   NodeIndex some_node() { return static_cast<NodeIndex>(prng_.below(options_.nodes)); }
 
   std::vector<NodeIndex> some_nodes(std::uint64_t most) {

@@ -7,11 +7,13 @@
 
 namespace abacus::sim {
 
+inline constexpr Duration kWorkingTimeMin = seconds(2);
+
 struct RandomPlanOptions {
   std::uint32_t nodes = 50;
   std::uint32_t regions = 3;
   std::uint32_t jobs = 40;
-  Duration working_time = seconds(60);  ///< Jobs are submitted within it, and misfortunes befall within it.
+  Duration working_time = seconds(60);  ///< kWorkingTimeMin at least; jobs and misfortunes come within it.
   Duration settle_within = minutes(60);
   bool faults = true;
 };
