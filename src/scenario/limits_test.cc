@@ -70,6 +70,9 @@ TEST(ScenarioLimits, TimesStayWithinAYear) {
   const std::string node = "nodes: [{count: 1}]\n";
   EXPECT_THAT(error_of(node + "calm_at: 366d"), HasSubstr("calm_at"));
   EXPECT_THAT(error_of(node + "settle_within: -5"), HasSubstr("settle_within"));
+  EXPECT_THAT(error_of(node + "rest: -5"), HasSubstr("rest"));
+  EXPECT_THAT(error_of(node + "expect: {pace: {before_from: 5s, before_to: 2s}}"),
+              HasSubstr("before_from < before_to"));
   EXPECT_THAT(error_of(node + "network: {jitter: 2h}"),
               AllOf(HasSubstr("network: the jitter"), HasSubstr("0 ns to 1 h")));
   EXPECT_THAT(error_of(node + "work: [{count: 1000, every: 1d}]"),

@@ -111,6 +111,7 @@ Status check_times_of(const Config& config) {
 Status check_times(const Plan& plan) {
   TRY_STATUS(check_time("calm_at", plan.calm_at));
   TRY_STATUS(check_time("settle_within", plan.settle_within));
+  TRY_STATUS(check_time("rest", plan.rest));
   TRY_STATUS(check_time("commit_latency", plan.commit_latency, {}, kLatencyMax));
   auto of = [](const char* what, const Status& status) { return status ? status : fail(status.error().in(what)); };
   TRY_STATUS(of("overlay", check_times_of(plan.overlay)));
