@@ -132,6 +132,9 @@ TEST(Codec, KeepsValuesInTheirRanges) {
   rfq = {};
   rfq.region = std::string(1'000, 'x');
   EXPECT_FALSE(decode_envelope(encode_envelope({rfq, {}})).has_value());
+  for (WallTime at : {WallTime{-1}, WallTime{limits::kMaxInstantNs + 1}, WallTime{INT64_MAX}}) {
+    EXPECT_FALSE(decode_envelope(encode_envelope({Started{{}, {}, at}, {}})).has_value()) << at.ns;
+  }
   Bytes unknown_message = encode_envelope({Join{}, {}});
   unknown_message[2] = 0x18;  // A position past the list.
   EXPECT_FALSE(decode_envelope(unknown_message).has_value());

@@ -1,5 +1,5 @@
-"""One fault at a time, and what is promised for it: stopped sellers, bad networks, full disks, wrong clocks, old
-certificates."""
+"""One fault at a time, and what is promised for it: stopped sellers, bad networks, full disks, damaged journals, wrong
+clocks, old certificates."""
 
 import os
 import shutil
@@ -220,6 +220,43 @@ class LateAwardTest(FaultsTest):
         time.sleep(5)
         started = [agent.get("/v1/counters")["processes_started"] for agent in (awarded, other)]
         self.assertEqual(sum(started), 2, f"one process for each of two jobs, not {started}: {self.sellers(job)}")
+
+
+class DamagedJournalTest(FaultsTest):
+    """An agent was killed, and its journal is not what it was when it comes back."""
+
+    def setUp(self):
+        self.market = self.enterContext(Market(1))
+        self.agent = self.market.agents[BUYER]
+        self.log = os.path.join(self.agent.directory, "journal.db-wal")
+        self.job = self.submit(4, 0.1)
+        self.check_done(self.job)
+        self.agent.kill9()
+        with open(self.log, "rb") as file:
+            self.whole = file.read()
+
+    def write_log(self, content):
+        with open(self.log, "wb") as file:
+            file.write(content)
+
+    def check_refuses(self):
+        with self.assertRaises(AssertionError) as refusal:
+            self.agent.start()
+        for words in (self.agent.directory + "/journal.db", "were committed", "backup"):
+            self.assertIn(words, str(refusal.exception))
+        self.assertNotEqual(self.agent.process.returncode, 0)
+
+    def test_it_does_not_start_with_less_than_was_committed(self):
+        middle = len(self.whole) // 2
+        self.write_log(self.whole[:middle] + bytes([self.whole[middle] ^ 1]) + self.whole[middle + 1:])
+        self.check_refuses()
+        self.write_log(self.whole[:middle])
+        self.check_refuses()
+        os.remove(self.log)
+        self.check_refuses()
+        self.write_log(self.whole)
+        self.agent.start()
+        self.check_done(self.job)
 
 
 class FullDiskTest(FaultsTest):

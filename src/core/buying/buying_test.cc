@@ -408,6 +408,26 @@ TEST(Buying, RefusesAJobThatMakesNoSense) {
   EXPECT_THAT(std::get<Error>(answer).message, HasSubstr("no command"));
 }
 
+TEST(Buying, RefusesAJobThatItsJournalWouldNotReadBack) {
+  Market market(29, {{}});
+  auto error_of = [&](const JobSpec& spec) {
+    CommandAnswer answer = market.command([&](RequestId r, Effects& fx) {
+      market.buying->on(SubmitJob{r, spec}, market, market.now(), fx);
+    });
+    return std::holds_alternative<Error>(answer) ? std::get<Error>(answer).message : "no error";
+  };
+  JobSpec late = spec_of(1);
+  late.deadline = WallTime{INT64_MAX};
+  EXPECT_THAT(error_of(late), HasSubstr("deadline"));
+  JobSpec long_text = spec_of(1);
+  long_text.work.environment = {{"A", std::string(200'000, 'x')}};
+  EXPECT_THAT(error_of(long_text), HasSubstr("environment"));
+  JobSpec large = spec_of(1);
+  large.work.outputs.assign(6, std::string(100'000, 'x'));
+  EXPECT_THAT(error_of(large), HasSubstr("want at most 524288"));
+  EXPECT_TRUE(market.journal.empty());
+}
+
 TEST(Buying, IgnoresLiars) {
   Market market(30, {{.slots = 0}, {.run = seconds(10)}, {.nonsense = true}, {}});
   JobId job = market.submit(spec_of(2, seconds(10)));

@@ -6,6 +6,7 @@
 
 #include "core/model/effects.h"
 #include "core/recording/recording_fixture.h"
+#include "protocol/limits.h"
 
 namespace abacus {
 namespace {
@@ -74,7 +75,7 @@ std::vector<Event> one_of_each(RandomValues& random, std::index_sequence<I...>) 
 RC_GTEST_PROP(Entries, EveryKindOfEventSurvives, ()) {
   RandomValues random(*rc::gen::arbitrary<std::uint64_t>());
   for (Event& event : one_of_each(random, std::make_index_sequence<std::variant_size_v<Event>>{})) {
-    expect_survives(EventHandled{MonoTime{-5}, WallTime{7}, ~0ull, std::move(event)});
+    expect_survives(EventHandled{MonoTime{limits::kMaxInstantNs}, WallTime{7}, ~0ull, std::move(event)});
   }
 }
 
