@@ -169,7 +169,11 @@ class Draw {
     fill(offer);
     if (offer.contact.node.empty()) offer.contact.node.bytes[0] = 9;
     auto made = make_signed_offer(encode(offer), {});
-    if (!made) made = make_signed_offer(encode(Offer{.contact = {{{9}}, {}}}), {});
+    if (!made) {
+      Offer bare;
+      bare.contact.node.bytes[0] = 9;
+      made = make_signed_offer(encode(bare), {});
+    }
     value = *made;
   }
   template <class T>

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <future>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,30 +61,56 @@ SeedResult run_seed(std::uint64_t seed) {
   return result;
 }
 
+/// Takes seeds in turn on every core, until one is not clean.
+class SeedRuns {
+ public:
+  explicit SeedRuns(std::uint64_t seeds) : seeds_(seeds) {
+    std::vector<std::future<void>> workers;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) {
+      workers.push_back(std::async(std::launch::async, [this] { work(); }));
+    }
+    for (std::future<void>& worker : workers) worker.get();
+  }
+
+  const std::map<std::uint64_t, SeedResult>& results() const { return results_; }
+
+ private:
+  void work() {
+    while (!failed_) {
+      const std::uint64_t seed = next_++;
+      if (seed > seeds_) return;
+      SeedResult result = run_seed(seed);
+      result.first.pace.clear();
+      if (!result.first.violations.empty() || !result.first.settled) failed_ = true;
+      std::lock_guard lock(mutex_);
+      results_.emplace(seed, std::move(result));
+      if (results_.size() % 500 == 0) std::printf("%zu seeds have run\n", results_.size());
+      std::fflush(stdout);
+    }
+  }
+
+  const std::uint64_t seeds_;
+  std::atomic<std::uint64_t> next_ = 1;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::map<std::uint64_t, SeedResult> results_;
+};
+
 TEST(MarketSeeds, NoInvariantIsViolated) {
   if (std::uint64_t seed = environment_number("ABACUS_SEED", 0); seed != 0) {
     return expect_clean(seed, run_trial(plan_of(seed)));
   }
   const bool is_long = environment_number("ABACUS_LONG", 0) != 0;
-  const std::uint64_t seeds = environment_number("ABACUS_SEEDS", is_long ? 10'000 : 500);
-  const std::uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  std::uint64_t done = 0, events = 0, jobs = 0, digest = 0;
-  for (std::uint64_t at = 1; at <= seeds && !testing::Test::HasFailure(); at += cores) {
-    std::vector<std::future<SeedResult>> batch;
-    for (std::uint64_t seed = at; seed < at + cores && seed <= seeds; ++seed) {
-      batch.push_back(std::async(std::launch::async, run_seed, seed));
-    }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      SeedResult result = batch[i].get();
-      expect_clean(at + i, result.first);
-      EXPECT_EQ(result.first.state_hash, result.second_hash) << "seed " << at + i << " ends otherwise when run again";
-      events += result.first.events;
-      jobs += result.first.jobs_accepted;
-      digest = digest * 31 + result.first.state_hash;
-      ++done;
-    }
+  const SeedRuns runs(environment_number("ABACUS_SEEDS", is_long ? 10'000 : 500));
+  std::uint64_t events = 0, jobs = 0, digest = 0;
+  for (const auto& [seed, result] : runs.results()) {
+    expect_clean(seed, result.first);
+    EXPECT_EQ(result.first.state_hash, result.second_hash) << "seed " << seed << " ends otherwise when run again";
+    events += result.first.events;
+    jobs += result.first.jobs_accepted;
+    digest = digest * 31 + result.first.state_hash;
   }
-  std::printf("%llu seeds, %llu jobs, %llu events, digest of their states %016llx\n", shown(done), shown(jobs),
+  std::printf("%zu seeds, %llu jobs, %llu events, digest of their states %016llx\n", runs.results().size(), shown(jobs),
               shown(events), shown(digest));
 }
 

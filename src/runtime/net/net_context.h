@@ -17,11 +17,11 @@ struct NetContext {
   std::shared_ptr<TlsContext> tls;
   NodeIdentity identity;
   TransportOptions options;
-  TransportStats stats;
+  TransportStats stats = {};
   /// Where every stream reads into: nothing stays in it over a suspension.
   Bytes read_buffer = Bytes(64 * 1024);
   /// Called once, when the transport ends: each server ends its connections.
-  std::vector<std::function<void()>> on_stop;
+  std::vector<std::function<void()>> on_stop = {};
 
   /// Logs a warning when there is a log.
   template <class... Args>
