@@ -239,6 +239,28 @@ TEST(Buying, AnAttemptThatItsSellerKeepsNotKnowingIsNotStartedAgainAtTheNetworks
   EXPECT_EQ(market.sent("Start") - before, 1u);
 }
 
+TEST(Buying, ReceiptsThatComeTooEarlyAreNotAnsweredAtTheNetworksSpeed) {
+  Market market(4, {{.slots = 0}, {.run = seconds(60)}});
+  JobId job = market.submit(spec_of(1, seconds(60)));
+  market.run_for(seconds(3));
+  ASSERT_EQ(market.sellers[1].leases.size(), 1u);
+  Receipt receipt;
+  receipt.lease = market.sellers[1].leases.begin()->first;
+  receipt.job = job;
+  const std::uint32_t before = market.sent("LeaseBeat");
+  for (int i = 0; i < 50; ++i) {
+    market.inject(1, receipt);
+    market.run_for(milliseconds(1));
+  }
+  EXPECT_GE(market.sent("LeaseBeat") - before, 1u);
+  EXPECT_LE(market.sent("LeaseBeat") - before, 2u);
+  market.run_for(seconds(2));
+  const std::uint32_t later = market.sent("LeaseBeat");
+  market.inject(1, receipt);
+  market.run_for(milliseconds(5));
+  EXPECT_EQ(market.sent("LeaseBeat") - later, 1u) << "after a while it is asked again";
+}
+
 TEST(Buying, ALostInterruptIsRepeated) {
   Market market(16, {{.slots = 0}, {.slots = 2, .run = hours(1)}});
   JobId job = market.submit(spec_of(1));

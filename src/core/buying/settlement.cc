@@ -49,6 +49,14 @@ void settle(Turn& t, Job& job, Lease& lease, const Receipt& receipt) {
   if (job.record.ended_at) t.fx.after_commit(JobChanged{job.id(), true});
 }
 
+/// Every attempt was sent or asked about a moment ago: the answers are on their way. Receipts are repeated, and each
+/// question brings another one; without this the two sides would talk at the network's speed for as long as, say,
+/// outputs are being fetched, and a node with itself at no cost in time at all.
+bool asked_lately(const Turn& t, const Lease& lease) {
+  return std::all_of(lease.attempts.begin(), lease.attempts.end(),
+                     [&](const auto& entry) { return t.now.mono - entry.second.sent_at < t.desk.config.doubt_after; });
+}
+
 /// What came of the lease cannot be known yet: the seller is asked about every attempt.
 void ask_about_all(Turn& t, Job& job, Lease& lease) {
   bool was_awarded = std::holds_alternative<Awarded>(lease.state);
@@ -131,8 +139,10 @@ void on_receipt(Turn& t, const Contact& from, const TraceContext& trace, const R
   touched(t, *job, *lease);
   if (!lease->idle() || std::holds_alternative<Awarded>(lease->state)) {
     // Ends may still be under way; the receipt comes again, and is taken once they are in.
-    if (!lease->released()) return ask_about_all(t, *job, *lease);
-    return beat(t, *job, *lease);
+    const auto* live = std::get_if<Live>(&lease->state);
+    const bool told_before = lease->released() || (live != nullptr && live->seller_closed);
+    if (told_before && asked_lately(t, *lease)) return;
+    return told_before ? beat(t, *job, *lease) : ask_about_all(t, *job, *lease);
   }
   settle(t, *job, *lease, receipt);
   after_change(t, *job);
