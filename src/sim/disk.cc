@@ -29,7 +29,7 @@ Result<std::vector<Record>> Disk::load() const {
   for (const auto& [kind, rows] : rows_) {
     for (const auto& [key, value] : rows) TRY_STATUS(reader.add(kind, key, value));
   }
-  return reader.finish();
+  return reader.take();
 }
 
 }  // namespace abacus::sim

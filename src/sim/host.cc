@@ -135,7 +135,8 @@ void Simulation::Host::break_connections() {
 void Simulation::Host::commit(std::vector<JournalChange> changes) {
   if (simulation_.sabotaged(Sabotage::drop_jobs)) {
     std::erase_if(changes, [](const JournalChange& change) {
-      return change.kind == kRecordKind<JobRecord> || change.kind == kRecordKind<TaskRecord>;
+      return change.kind == kRecordKind<JobRecord> || change.kind == kRecordKind<TaskRecord> ||
+             change.kind == kRecordKind<BoughtLeaseRecord>;
     });
   }
   disk_.begin(std::move(changes));

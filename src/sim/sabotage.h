@@ -8,7 +8,7 @@ namespace abacus::sim {
 
 /// What a simulated machine does wrong. The node on it is the shipped one and knows nothing of it.
 enum class Sabotage : std::uint8_t {
-  drop_jobs,      ///< The disk acknowledges records of jobs and tasks and keeps none of them.
+  drop_jobs,      ///< The disk acknowledges records of jobs, tasks and their leases and keeps none of them.
   late_disk,      ///< The disk acknowledges at once and writes every few seconds: a crash undoes what was promised.
   oversold,       ///< The node is told of twice the capacity that the machine has.
   twin_awards,    ///< Each award goes out a second time, for another lease.

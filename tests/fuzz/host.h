@@ -93,7 +93,7 @@ class Host final : public World {
   Result<std::vector<Record>> load() override {
     RecordReader reader;
     for (const auto& [name, value] : rows) TRY_STATUS(reader.add(name.first, name.second, value));
-    return reader.finish();
+    return reader.take();
   }
 
   std::deque<Send> sent;

@@ -48,6 +48,12 @@ void expect_reason(const Status& status) {
   CHECK(status || status.error().message.find("journal") != std::string::npos);
 }
 
+/// Readable row by row, and all there.
+Status check_rows(Host& host) {
+  TRY(std::vector<Record> records, host.load());
+  return check_whole(records);
+}
+
 /// Through the start, the adoption, a while, and what is due much later.
 void work(Host& host) {
   Now now{MonoTime{1'000'000'000}, WallTime{1'800'000'000'000'000'000}};
@@ -57,7 +63,7 @@ void work(Host& host) {
     if (host.commit_is_out()) host.end_commit({}, now);
     now = {now.mono + step, now.wall + step};
   }
-  CHECK(host.load().has_value());
+  CHECK(check_rows(host).has_value());
 }
 
 }  // namespace
@@ -72,11 +78,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect_reason(status);
     host.rows[{row.kind, row.key}] = Bytes(row.value.begin(), row.value.end());
   }
-  auto records = host.load();
-  if (records) {
+  if (Status readable = check_rows(host)) {
     work(host);
   } else {
-    expect_reason(fail(records.error()));
+    expect_reason(readable);
   }
   return 0;
 }

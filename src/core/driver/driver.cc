@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/model/record_reader.h"
 
 namespace abacus {
 namespace {
@@ -23,6 +24,7 @@ Status Driver::start(Now now) {
 Status Driver::rebuild() {
   node_.reset();
   TRY(std::vector<Record> records, world_.load());
+  TRY_STATUS(check_whole(records));
   node_ = std::make_unique<Node>(config_, records);
   if (recorder_ != nullptr) restored_from_ = std::move(records);
   return {};

@@ -20,7 +20,8 @@ class Driver final : public Inhabitant {
   Driver(NodeConfig config, World& world, Recorder* recorder = nullptr)
       : config_(std::move(config)), world_(world), recorder_(recorder) {}
 
-  /// Builds the node from the journal. Errors: those of World::load; the driver is then unusable.
+  /// Builds the node from the journal. Errors: those of World::load, and `corrupt` for records that cannot be all; the
+  /// driver is then unusable.
   Status start(Now now) override;
 
   /// Queues an event for the next `run`; drops it after a failed commit, until the node goes on.

@@ -1,4 +1,4 @@
-// Decodes row by row, and looks at the end whether the records know each other.
+// Decodes row by row; whether the records know each other is looked at when all are there.
 #include "core/model/record_reader.h"
 
 #include <algorithm>
@@ -18,6 +18,23 @@ bool has_index(const ArraySpec& array, std::uint32_t index) {
   return index >= array.first && index <= array.last && (index - array.first) % array.step == 0;
 }
 
+using Jobs = std::map<JobId, ArraySpec>;
+
+Status check_owner(const Record& record, const Jobs& jobs) {
+  const auto* task = std::get_if<TaskRecord>(&record);
+  const auto* lease = std::get_if<BoughtLeaseRecord>(&record);
+  if (task == nullptr && lease == nullptr) return {};
+  const JobId& id = task != nullptr ? task->task.job : lease->job;
+  auto job = jobs.find(id);
+  const std::string name = name_of_row(static_cast<std::uint16_t>(record.index()), key_bytes(record));
+  if (job == jobs.end()) return fail(ErrorCode::corrupt, "{} is of job {}, which is missing", name, id.to_string());
+  if (task != nullptr && !has_index(job->second, task->task.index)) {
+    return fail(ErrorCode::corrupt, "{} has index {}, which job {} does not have", name, task->task.index,
+                id.to_string());
+  }
+  return {};
+}
+
 }  // namespace
 
 Status RecordReader::add(std::uint16_t kind, BytesView key, BytesView value) {
@@ -32,34 +49,22 @@ Status RecordReader::add(std::uint16_t kind, BytesView key, BytesView value) {
     return fail(ErrorCode::corrupt, "{} holds another record, with the key {}", name_of_row(kind, key),
                 to_hex(key_bytes(*record)));
   }
-  if (const auto* job = std::get_if<JobRecord>(&*record)) jobs_.emplace(job->job, job->spec.array);
   records_.push_back(std::move(*record));
   latest_ = std::move(name);
   return {};
 }
 
-Status RecordReader::check_owner(const Record& record) const {
-  const auto* task = std::get_if<TaskRecord>(&record);
-  const auto* lease = std::get_if<BoughtLeaseRecord>(&record);
-  if (task == nullptr && lease == nullptr) return {};
-  const JobId& id = task != nullptr ? task->task.job : lease->job;
-  auto job = jobs_.find(id);
-  const std::string name = name_of_row(static_cast<std::uint16_t>(record.index()), key_bytes(record));
-  if (job == jobs_.end()) return fail(ErrorCode::corrupt, "{} is of job {}, which is missing", name, id.to_string());
-  if (task != nullptr && !has_index(job->second, task->task.index)) {
-    return fail(ErrorCode::corrupt, "{} has index {}, which job {} does not have", name, task->task.index,
-                id.to_string());
-  }
-  return {};
-}
-
-Result<std::vector<Record>> RecordReader::finish() {
-  if (!records_.empty() && !std::holds_alternative<NodeRecord>(records_.front())) {
+Status check_whole(const std::vector<Record>& records) {
+  if (!records.empty() && !std::holds_alternative<NodeRecord>(records.front())) {
     return fail(ErrorCode::corrupt, "the journal has {} records, but that of the node itself is missing",
-                records_.size());
+                records.size());
   }
-  for (const Record& record : records_) TRY_STATUS(check_owner(record));
-  return std::move(records_);
+  Jobs jobs;
+  for (const Record& record : records) {
+    if (const auto* job = std::get_if<JobRecord>(&record)) jobs.emplace(job->job, job->spec.array);
+  }
+  for (const Record& record : records) TRY_STATUS(check_owner(record, jobs));
+  return {};
 }
 
 }  // namespace abacus

@@ -10,7 +10,7 @@
 
 namespace abacus {
 
-/// Takes the rows in key order, then gives the records. What no node can have written is an error that names the record
+/// Takes the rows in key order and gives the records. What no node can have written is an error that names the record
 /// and says what is wrong with it: going on with less than what was promised is worse than not starting.
 class RecordReader {
  public:
@@ -18,15 +18,15 @@ class RecordReader {
   /// is not that of its record.
   Status add(std::uint16_t kind, BytesView key, BytesView value);
 
-  /// Errors: `corrupt` if records are missing that others rely on: the node's own, the job of a task or of a lease.
-  Result<std::vector<Record>> finish();
+  std::vector<Record> take() { return std::move(records_); }
 
  private:
-  Status check_owner(const Record& record) const;
-
   std::vector<Record> records_;
-  std::map<JobId, ArraySpec> jobs_;
   std::optional<std::pair<std::uint16_t, Bytes>> latest_;
 };
+
+/// Whether a node can go on from these records. Errors: `corrupt` if some are missing that others rely on: the node's
+/// own, the job of a task or of a lease.
+Status check_whole(const std::vector<Record>& records);
 
 }  // namespace abacus

@@ -47,7 +47,9 @@ template <class... R>
 Result<std::vector<Record>> read(const R&... records) {
   RecordReader reader;
   for (const JournalChange& row : {put_change(records)...}) TRY_STATUS(reader.add(row.kind, row.key, *row.value));
-  return reader.finish();
+  std::vector<Record> all = reader.take();
+  TRY_STATUS(check_whole(all));
+  return all;
 }
 
 template <class... R>
@@ -61,7 +63,7 @@ TEST(RecordReader, GivesAllRecordsInOrder) {
   ASSERT_TRUE(records.has_value()) << records.error().message;
   EXPECT_THAT(*records, SizeIs(6));
   EXPECT_TRUE(std::holds_alternative<SoldLeaseRecord>(records->back()));
-  EXPECT_THAT(*RecordReader().finish(), SizeIs(0));
+  EXPECT_THAT(RecordReader().take(), SizeIs(0));
 }
 
 TEST(RecordReader, ARecordWithoutTheOneItReliesOnIsNotLeftAside) {

@@ -23,7 +23,7 @@ void remember_work(Runs& runs, const std::vector<Record>& records) {
 Result<std::vector<Record>> decode_rows(const std::vector<Journal::Row>& rows) {
   RecordReader reader;
   for (const Journal::Row& row : rows) TRY_STATUS(reader.add(row.kind, row.key, row.value));
-  return reader.finish();
+  return reader.take();
 }
 
 }  // namespace
