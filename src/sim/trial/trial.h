@@ -15,7 +15,7 @@ namespace abacus::sim {
 struct TrialResult {
   std::vector<Violation> violations;
   std::uint64_t state_hash = 0;
-  std::uint64_t events = 0;  ///< Of the simulator.
+  std::uint64_t events = 0;     ///< Of the simulator.
   std::size_t agenda_peak = 0;  ///< Events scheduled at a time, at most.
   std::uint64_t messages = 0;
   std::uint64_t overlay_messages = 0;
