@@ -42,6 +42,20 @@ class FaultsTest(unittest.TestCase):
         return [line.time_s for line in task_lines.read(self.lines_path) if line.word == word
                 and line.task.startswith(job)]
 
+    def enter_network(self, net):
+        """For the rest of the test; says so and skips it where there are no namespaces."""
+        try:
+            self.net = self.enterContext(net)
+        except network.Unavailable as error:
+            print(f"not run: {error}")
+            self.skipTest(str(error))
+
+    def enter_market_on(self, net, regions):
+        """A market with an agent on each host of the network, for the rest of the test."""
+        self.enter_network(net)
+        places = [Place(host.address, host.enter) for host in self.net.hosts]
+        self.market = self.enterContext(Market(len(places), regions, place=lambda i: places[i]))
+
     def wait_until_running(self, job, count, buyer=BUYER):
         wait_until(f"{count} tasks of {job} run", lambda: sum(
             task["phase"] == "running" for task in self.market.tasks(buyer, job)) == count, 20,
@@ -113,11 +127,7 @@ class BadNetworkTest(FaultsTest):
     COUNT = 12
 
     def setUp(self):
-        try:
-            self.net = self.enterContext(network.BadNetwork(4, self.DELAY_S, self.LOSS))
-        except network.Unavailable as error:
-            print(f"not run: {error}")
-            self.skipTest(str(error))
+        self.enter_network(network.BadNetwork(4, self.DELAY_S, self.LOSS))
 
     def test_tasks_end_and_distances_are_known(self):
         places = [Place(host.address, host.enter) for host in self.net.hosts]
@@ -144,13 +154,7 @@ class OneWayTest(FaultsTest):
     MUTE_S = 12
 
     def setUp(self):
-        try:
-            self.net = self.enterContext(network.Network(3))
-        except network.Unavailable as error:
-            print(f"not run: {error}")
-            self.skipTest(str(error))
-        places = [Place(host.address, host.enter) for host in self.net.hosts]
-        self.market = self.enterContext(Market(3, ("north", "south", "west"), place=lambda i: places[i]))
+        self.enter_market_on(network.Network(3), ("north", "south", "west"))
 
     def check_work_goes_on(self, muted, deaf):
         """Running work outlives it, at a seller that is not heard or does not hear, and is not begun again; others
@@ -185,13 +189,7 @@ class LateAwardTest(FaultsTest):
         if os.environ.get("ABACUS_LONG") != "1":
             print("not run: takes long; ABACUS_LONG=1 runs it")
             self.skipTest("takes long")
-        try:
-            self.net = self.enterContext(network.Network(3))
-        except network.Unavailable as error:
-            print(f"not run: {error}")
-            self.skipTest(str(error))
-        places = [Place(host.address, host.enter) for host in self.net.hosts]
-        self.market = self.enterContext(Market(3, ("north", "south", "south"), place=lambda i: places[i]))
+        self.enter_market_on(network.Network(3), ("north", "south", "south"))
 
     def award_into_the_partition(self):
         """At once and unasked, since the seller's price was heard just now."""

@@ -31,6 +31,7 @@ bool Effects::joins(Effect& effect) {
 }
 
 void Effects::append(Effects& later) {
+  if (held.empty()) waiting_.clear();  // Whoever took what was held took the places with it; leases are many.
   std::move(later.changes.begin(), later.changes.end(), std::back_inserter(changes));
   std::move(later.now.begin(), later.now.end(), std::back_inserter(now));
   for (Effect& effect : later.held) {

@@ -182,7 +182,7 @@ class Effects {
   template <class M>
   bool joins_message(Send& send);
 
-  std::map<std::pair<LeaseId, std::size_t>, std::size_t> waiting_;  ///< Lease and kind: a place in `held`, maybe stale.
+  std::map<std::pair<LeaseId, std::size_t>, std::size_t> waiting_;  ///< Lease and kind: a place in `held`.
 };
 
 }  // namespace abacus
