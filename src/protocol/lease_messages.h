@@ -3,6 +3,7 @@
 
 #include <boost/describe.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,20 +79,25 @@ struct LeaseReport {
 };
 BOOST_DESCRIBE_STRUCT(LeaseReport, (), (lease, known, attempts))
 
-/// "May I keep it `lease_time` longer from now?" Answered by Renewed.
+/// "May I keep it `lease_time` longer from now, at `price` or less?" Answered by Renewed. What is named here is agreed
+/// to, whether or not the answer arrives, and nothing dearer is.
 struct Renew {
   LeaseId lease;
   Duration lease_time;
+  std::optional<Price> price;  ///< None (older buyers): at the price of the day, whatever that is.
+  std::uint32_t round = 0;     ///< Counts the questions about a lease; a repeated one keeps its number. 0: not counted.
 };
-BOOST_DESCRIBE_STRUCT(Renew, (), (lease, lease_time))
+BOOST_DESCRIBE_STRUCT(Renew, (), (lease, lease_time, price, round))
 
-/// The lease now runs `lease_time` from now, at `price` from here on; zero time: not extended.
+/// The lease now runs `lease_time` from now, at `price` from here on; zero time: not extended, nothing changed.
 struct Renewed {
   LeaseId lease;
   Duration lease_time;
   Price price;
+  std::uint32_t round = 0;  ///< Of the question.
+  bool offered = false;     ///< Not extended for what was named, but a Renew that names `price` soon would be.
 };
-BOOST_DESCRIBE_STRUCT(Renewed, (), (lease, lease_time, price))
+BOOST_DESCRIBE_STRUCT(Renewed, (), (lease, lease_time, price, round, offered))
 
 /// The first five are a buyer's, the others a seller's.
 enum class ReleaseReason : std::uint8_t {

@@ -27,6 +27,7 @@ bool Simulation::Host::tamper(Effect& effect) {
   if (auto* receipt = std::get_if<Receipt>(&message); receipt && planted(Sabotage::receipts_are_dear)) {
     ++receipt->owed.micro;
   }
+  if (auto* renew = std::get_if<Renew>(&message); renew && planted(Sabotage::prices_unnamed)) renew->price.reset();
   if (auto* award = std::get_if<Award>(&message); award && planted(Sabotage::twin_awards)) award_twice(*send, *award);
   if (planted(Sabotage::asks_everybody_often) && is_one_of<Rfq>(message)) {
     for (int i = 1; i < kTooOften; ++i) show_and_act(effect);

@@ -14,6 +14,7 @@ enum class Sabotage : std::uint8_t {
   twin_awards,    ///< Each award goes out a second time, for another lease.
   awards_vanish,  ///< No award leaves the machine.
   receipts_stay_open,    ///< No acknowledgement of a receipt leaves the machine.
+  prices_unnamed,        ///< Questions for renewal leave without the price that the buyer agrees to.
   receipts_are_dear,     ///< Each receipt claims a micro-credit too much.
   nobody_is_neighbour,   ///< No word about neighbourhood leaves the machine.
   asks_everybody_often,  ///< Each request for quotes goes out many times.

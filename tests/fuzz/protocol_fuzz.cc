@@ -24,6 +24,12 @@ NodeConfig config_of(std::uint8_t number) {
   return config;
 }
 
+std::uint64_t device_count(const Capacity& capacity) {
+  std::uint64_t count = 0;
+  for (const DeviceStock& stock : capacity.devices) count += stock.count;
+  return count;
+}
+
 class Market {
  public:
   explicit Market(fuzz::Input input) : in_(input) {
@@ -231,13 +237,15 @@ class Market {
 
   /// What a node sells beyond what it has ever had, it sells twice.
   void check_leases(const Host& host) {
-    std::uint64_t cpu_milli = 0, memory_bytes = 0;
+    std::uint64_t cpu_milli = 0, memory_bytes = 0, devices = 0;
     for (const SoldLeaseView& lease : host.node().selling().view(now(host)).leases) {
       if (lease.closed) continue;
       cpu_milli += std::uint64_t{lease.bundle.cpu_milli} * lease.slots;
       memory_bytes += lease.bundle.memory_bytes * lease.slots;
+      for (const DeviceNeed& need : lease.bundle.devices) devices += std::uint64_t{need.count} * lease.slots;
     }
     CHECK_MSG(cpu_milli <= host.most().cpu_milli && memory_bytes <= host.most().memory_bytes, "leased beyond capacity");
+    CHECK_MSG(devices <= device_count(host.most()), "a device leased twice");
   }
 
   /// With all its commits done, a node that comes back knows what it knew.

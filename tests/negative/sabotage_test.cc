@@ -37,10 +37,10 @@ struct Found {
   const std::vector<std::string>& of(const Checker& checker) { return by_checker[checker.name()]; }
 };
 
-Found run_markets(const Sabotages& sabotage) {
+Found run_markets(const Sabotages& sabotage, const RandomPlanOptions& options = small_market()) {
   Found found;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    TrialResult result = run_trial(random_plan(seed, small_market()), sabotage);
+    TrialResult result = run_trial(random_plan(seed, options), sabotage);
     found.jobs += result.jobs_accepted;
     if (result.settled) ++found.settled;
     for (Violation& violation : result.violations) found.by_checker[violation.checker].push_back(violation.what);
@@ -83,6 +83,13 @@ TEST(Sabotage, ReceiptsThatNobodyAcknowledgesLeaveLeasesBehind) {
 
 TEST(Sabotage, AMicroCreditTooMuchIsSeen) {
   EXPECT_THAT(run_markets({Sabotage::receipts_are_dear}).of(MoneyChecker()), Contains(HasSubstr("micro-credits are")));
+}
+
+TEST(Sabotage, ARenewalAtAPriceThatItsBuyerDidNotNameIsSeen) {
+  // Only where much is renewed do some prices rise.
+  RandomPlanOptions busy = small_market();
+  busy.jobs = 100;
+  EXPECT_THAT(run_markets({Sabotage::prices_unnamed}, busy).of(MoneyChecker()), Contains(HasSubstr("its buyer named")));
 }
 
 TEST(Sabotage, ANetworkOfStrangersIsNotConnected) {

@@ -368,6 +368,102 @@ TEST(Buying, RenewsALeaseForLongWork) {
   expect_clean(market);
 }
 
+/// An hour's work on one slot, whose renewals cost something else.
+SellerPlan renewing_seller(Price renewal) {
+  SellerPlan plan;
+  plan.price = Price{1'000};
+  plan.renewal = renewal;
+  plan.run = hours(1);
+  return plan;
+}
+
+/// Runs it, and tells what the job was charged and what its receipt claims.
+std::pair<Money, Money> renewed_and_charged(Market& market, JobSpec spec) {
+  JobId job = market.submit(std::move(spec));
+  EXPECT_TRUE(market.run_until_ended(job, hours(3)));
+  market.run_for(minutes(2));
+  EXPECT_EQ(view(market, job).succeeded, 1u);
+  EXPECT_EQ(market.buying->task({job, 0}).value().attempt, 1u);
+  expect_clean(market);
+  Money claimed;
+  for (const auto& [key, value] : market.journal) {
+    if (key.first == kRecordKind<ReceiptRecord>) claimed = claimed + decode<ReceiptRecord>(value).value().receipt.owed;
+  }
+  return {view(market, job).spent, claimed};
+}
+
+TEST(Buying, NamesADearerPriceBeforeItPaysIt) {
+  Market market(40, {{.slots = 0}, renewing_seller(Price{3'000})});
+  auto [charged, claimed] = renewed_and_charged(market, spec_of(1));
+  EXPECT_GT(charged, cost_of(Price{2'000}, 1, hours(1)));
+  EXPECT_EQ(charged, claimed);
+  EXPECT_THAT(market.warnings, testing::IsEmpty());
+}
+
+TEST(Buying, TakesACheaperPriceUnasked) {
+  Market market(41, {{.slots = 0}, renewing_seller(Price{500})});
+  auto [charged, claimed] = renewed_and_charged(market, spec_of(1));
+  EXPECT_LT(charged, cost_of(Price{900}, 1, hours(1)));
+  EXPECT_EQ(charged, claimed);
+}
+
+TEST(Buying, PaysForRenewalsWhoseAnswersItNeverHeard) {
+  SellerPlan dear = renewing_seller(Price{3'000});
+  Market market(42, {{.slots = 0}, dear});
+  JobId job = market.submit(spec_of(1));
+  while (!market.sellers[1].plan.renewed_lost && market.sent("Renew") == 0) market.run_for(seconds(1));
+  market.sellers[1].plan.renewed_lost = 5;
+  ASSERT_TRUE(market.run_until_ended(job, hours(3)));
+  market.run_for(minutes(2));
+  EXPECT_EQ(market.sellers[1].plan.renewed_lost, 0u);
+  EXPECT_THAT(market.warnings, testing::IsEmpty()) << "the receipt claims what was named";
+  EXPECT_EQ(view(market, job).succeeded, 1u);
+  expect_clean(market);
+}
+
+TEST(Buying, ACrashForgetsNoPriceThatWasNamed) {
+  Market market(43, {{.slots = 0}, renewing_seller(Price{3'000})});
+  JobId job = market.submit(spec_of(1));
+  while (market.sent("Renew") < 2) market.run_for(milliseconds(1));
+  market.crash_buyer();
+  ASSERT_TRUE(market.run_until_ended(job, hours(3)));
+  market.run_for(minutes(2));
+  EXPECT_THAT(market.warnings, testing::IsEmpty());
+  EXPECT_GT(view(market, job).spent, cost_of(Price{2'000}, 1, hours(1)));
+  expect_clean(market);
+}
+
+TEST(Buying, ASellerThatAsksForMoreEachTimeIsNotAnsweredAtTheNetworksSpeed) {
+  SellerPlan greedy = renewing_seller(Price{1'001});
+  greedy.renewal_step = Price{1};
+  Market market(44, {{.slots = 0}, greedy});
+  market.submit(spec_of(1));
+  while (market.sent("Renew") == 0) market.run_for(seconds(1));
+  std::uint32_t before = market.sent("Renew");
+  market.run_for(seconds(60));
+  EXPECT_LE(market.sent("Renew") - before, 122u) << "two a second at most";
+}
+
+TEST(Buying, AnOfferBeyondTheBudgetLeavesTheLeaseAsItIs) {
+  Market market(45, {{.slots = 0}, renewing_seller(Price{1'000'000})});
+  JobSpec spec = spec_of(1, hours(1));
+  spec.budget = cost_of(Price{1'000}, 1, hours(2));
+  JobId job = market.submit(spec);
+  market.run_until_ended(job, hours(3));
+  market.run_for(minutes(2));
+  EXPECT_LE(view(market, job).spent, *spec.budget);
+  expect_clean(market);
+}
+
+TEST(Buying, RenewsWithSellersThatHeedNoPriceNamed) {
+  SellerPlan old = renewing_seller(Price{3'000});
+  old.older = true;
+  Market market(46, {{.slots = 0}, old});
+  auto [charged, claimed] = renewed_and_charged(market, spec_of(1));
+  EXPECT_GT(charged, cost_of(Price{2'000}, 1, hours(1)));
+  EXPECT_EQ(charged, claimed);
+}
+
 TEST(Buying, ChargesNoMoreThanAgreed) {
   Market market(25, {{.slots = 0}, {.price = Price{1'000}, .run = seconds(100), .overcharge = 1'000}});
   JobId job = market.submit(spec_of(1, seconds(100)));

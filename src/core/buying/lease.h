@@ -41,9 +41,10 @@ struct Live {
   std::optional<MonoTime> renew_at;
   MonoTime ends_at;
   std::optional<MonoTime> idle_since;
-  Duration renewal_asked;  ///< Zero: no renewal is under way.
-  bool cut = false;        ///< The budget ends before the seller would: released at the end, done or not.
-  MonoTime since;          ///< Accepted then, or taken from the journal.
+  std::optional<MonoTime> renewal_until;  ///< Asked for; none: no renewal is under way.
+  bool price_raised = false;              ///< That question names what the seller offered.
+  bool cut = false;  ///< The budget ends before the seller would: released at the end, done or not.
+  MonoTime since;    ///< Accepted then, or taken from the journal.
 };
 
 /// Given up; waits for the receipt.
@@ -83,6 +84,8 @@ struct Lease {
                times(record.fee, fees_charged));
   }
   Money committed() const { return sum(owed_by(record.until), reserve); }
+  /// When it ends at the latest, by what its seller may have granted.
+  WallTime latest_end() const { return std::max(record.until, record.renewal_until); }
 
   /// Attempts of a task, whatever their numbers.
   auto attempts_of(std::uint32_t position) { return attempts.lower_bound({position, 0}); }

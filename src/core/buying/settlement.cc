@@ -18,7 +18,7 @@ namespace {
 /// Until when the seller may have counted: shortly after the release, or as long as it may work on out of touch.
 WallTime counted_until(const Turn& t, const Lease& lease) {
   const BuyingConfig& config = t.desk.config;
-  WallTime latest = lease.record.until + config.extension;
+  WallTime latest = lease.latest_end() + config.extension;
   const auto* released = std::get_if<Released>(&lease.state);
   if (!released || lease.untouched_since || released->tries > 1) return latest;
   return std::min(latest, released->since + config.clock_bound + lease.round_trip * 2);
@@ -80,7 +80,7 @@ void release(Turn& t, Job& job, Lease& lease, ReleaseReason reason) {
   Released released;
   released.since = t.now.wall;
   released.again_at = t.now.mono + kAgainAfter;
-  Duration rest = std::clamp(lease.record.until - t.now.wall, Duration{}, hours(24 * 3650));
+  Duration rest = std::clamp(lease.latest_end() - t.now.wall, Duration{}, hours(24 * 3650));
   released.forget_at = t.now.mono + rest + t.desk.config.extension + t.desk.config.clock_bound;
   lease.state = released;
   lease.reserve = {};

@@ -31,6 +31,10 @@ struct SellerPlan {
   bool outputs = false;               ///< Ends have outputs.
   std::int64_t overcharge = 1;        ///< Factor on receipts.
   std::uint32_t accept_fewer_by = 0;  ///< Slots.
+  std::optional<Price> renewal;       ///< The price of a renewed lease, if it is another one.
+  Price renewal_step{};               ///< Added to that with every offer.
+  std::uint32_t renewed_lost = 0;     ///< Answers to renewals.
+  bool older = false;                 ///< Renews at its own price, whatever was named, and counts no rounds.
   std::uint32_t cpu_milli = 64'000;   ///< Of the whole node, in its offer.
 };
 
@@ -90,6 +94,10 @@ class Market : public Peers {
     std::uint32_t slots = 0;
     WallTime opened_at;
     WallTime until;
+    Price price;
+    Money owed_before;
+    WallTime price_since;
+    std::uint32_t round = 0;
     std::map<AttemptId, Attempt> attempts;
     std::set<AttemptId> past;
     std::optional<Receipt> receipt;

@@ -302,7 +302,8 @@ void Market::on(Seller& s, std::size_t i, const Award& award) {
     lease.award = award;
     std::uint32_t fewer = std::min(s.plan.accept_fewer_by, award.slots - 1);
     lease.slots = std::min(award.slots - fewer, s.plan.slots - s.taken);
-    lease.opened_at = now().wall;
+    lease.opened_at = lease.price_since = now().wall;
+    lease.price = award.price;
     lease.until = now().wall + award.lease_time;
     s.taken += lease.slots;
     for (const AttemptId& attempt : award.attempts) lease.attempts.emplace(attempt, Attempt{});
@@ -425,10 +426,29 @@ void Market::on(Seller& s, std::size_t i, const LeaseBeat& beat) {
 }
 
 void Market::on(Seller& s, std::size_t i, const Renew& renew) {
-  auto lease = s.leases.find(renew.lease);
-  if (lease == s.leases.end()) return reply(i, LeaseReport{renew.lease, false, {}});
-  lease->second.until = std::max(lease->second.until, now().wall + renew.lease_time);
-  reply(i, Renewed{renew.lease, lease->second.until - now().wall, s.plan.price});
+  auto found = s.leases.find(renew.lease);
+  if (found == s.leases.end()) return reply(i, LeaseReport{renew.lease, false, {}});
+  SoldLease& lease = found->second;
+  Price price = s.plan.renewal.value_or(lease.price);
+  Renewed renewed{renew.lease, {}, price, s.plan.older ? 0 : renew.round, false};
+  if (!s.plan.older && renew.round == lease.round) {
+    renewed.price = lease.price;
+  } else if (!s.plan.older && *renew.price < price) {
+    s.plan.renewal = price + s.plan.renewal_step;
+    renewed.offered = true;
+  } else {
+    lease.owed_before = lease.owed_before + cost_of(lease.price, lease.slots, now().wall - lease.price_since);
+    lease.price_since = now().wall;
+    lease.price = price;
+    lease.round = renew.round;
+    lease.until = std::max(lease.until, now().wall + renew.lease_time);
+  }
+  if (!renewed.offered) renewed.lease_time = lease.until - now().wall;
+  if (s.plan.renewed_lost > 0) {
+    --s.plan.renewed_lost;
+  } else {
+    reply(i, renewed);
+  }
 }
 
 void Market::on(Seller& s, std::size_t i, const Release& release) {
@@ -447,7 +467,8 @@ void Market::on(Seller& s, std::size_t i, const Release& release) {
     receipt.slots = sold.slots;
     receipt.opened_at = sold.opened_at;
     receipt.closed_at = now().wall;
-    receipt.owed = cost_of(sold.award.price, sold.slots, now().wall - sold.opened_at) * s.plan.overcharge;
+    Money owed = sold.owed_before + cost_of(sold.price, sold.slots, now().wall - sold.price_since);
+    receipt.owed = owed * s.plan.overcharge;
     sold.receipt = receipt;
     for (const AttemptId& attempt : live) end_attempt(s, i, release.lease, attempt, EndKind::cancelled);
     std::vector<Rfq> waiting = std::exchange(s.declined, {});

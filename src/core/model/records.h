@@ -60,13 +60,15 @@ struct BoughtLeaseRecord {
   Money fee;
   WallTime opened_at;
   WallTime until;
-  bool released = false;  ///< Given up; waits for the receipt.
-  WallTime price_since;   ///< From when on the price holds; a renewal may change it.
-  Money owed_before;      ///< For the time before that, without fees.
+  bool released = false;            ///< Given up; waits for the receipt.
+  WallTime price_since;             ///< From when on the price holds; a renewal may change it.
+  Money owed_before;                ///< For the time before that, without fees.
+  std::uint32_t renewal_round = 0;  ///< Of the latest question whether it may be kept.
+  WallTime renewal_until;           ///< Its end if that was granted, heard or not.
 };
 BOOST_DESCRIBE_STRUCT(BoughtLeaseRecord, (),
                       (lease, seller, region, job, slots, price, fee, opened_at, until, released, price_since,
-                       owed_before))
+                       owed_before, renewal_round, renewal_until))
 
 /// A time for which a lease had one price.
 struct MeteredSpan {
@@ -93,11 +95,12 @@ struct SoldLeaseRecord {
   std::uint32_t tasks_ended = 0;
   Duration staging;
   Duration running;
-  std::optional<Receipt> receipt;  ///< Closed; kept until the buyer has acknowledged the receipt.
+  std::optional<Receipt> receipt;   ///< Closed; kept until the buyer has acknowledged the receipt.
+  std::uint32_t renewal_round = 0;  ///< The latest that was granted.
 };
 BOOST_DESCRIBE_STRUCT(SoldLeaseRecord, (),
                       (lease, buyer, buyer_organisation, job, bundle, slots, spans, fee, opened_at, until, work,
-                       input_bytes, devices, tasks_ended, staging, running, receipt))
+                       input_bytes, devices, tasks_ended, staging, running, receipt, renewal_round))
 
 /// Seller: an attempt that it intends to start, has started, or that has ended and is not acknowledged yet.
 struct RunRecord {

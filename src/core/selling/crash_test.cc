@@ -297,6 +297,11 @@ class Chaos {
     for (int copies = prng_.chance(1, 6) ? 2 : 1; copies > 0; --copies) letters_.push_back(letter);
   }
 
+  Renew a_renewal(const LeaseId& lease) {
+    Renew renew{lease, minutes(prng_.between(1, 20)), {}, static_cast<std::uint32_t>(prng_.below(4))};
+    if (prng_.chance(3, 4)) renew.price = Price{prng_.between(1, 20'000)};
+    return renew;
+  }
   void speak() {
     LeaseId lease = a_lease();
     Contact from = prng_.chance(1, 20) ? contact(66) : buyer_of(lease);
@@ -307,7 +312,7 @@ class Chaos {
       case 3: return post(from, Start{lease, attempts(lease)});
       case 4: return post(from, LeaseBeat{lease, attempts(lease)});
       case 5: return post(from, Interrupt{lease, attempts(lease), seconds(1)});
-      case 6: return post(from, Renew{lease, minutes(prng_.between(1, 20))});
+      case 6: return post(from, a_renewal(lease));
       default:
         if (prng_.chance(1, 3)) post(from, Release{lease, ReleaseReason::work_done});
     }

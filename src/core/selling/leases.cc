@@ -197,20 +197,37 @@ void Leases::renew(const Contact& from, const TraceContext& trace, const Renew& 
   if (lease == nullptr) return report(from, trace, renew.lease, nullptr, {}, fx);
   auto* open = std::get_if<LeaseOpen>(&lease->phase);
   SoldLeaseRecord& record = lease->record;
-  bool extend = open != nullptr && price && record.spans.size() < config_.spans_max && renew.lease_time > Duration{} &&
-                renew.lease_time <= config_.lease_time_max;
-  if (!extend) {
-    fx.send(record.buyer, trace, Renewed{renew.lease, {}, record.spans.back().price});
-    return;
+  if (renew.round != 0 && renew.round < record.renewal_round) return;
+  if (renew.round != 0 && renew.round == record.renewal_round) {
+    Duration rest = open != nullptr ? std::max(record.until - now.wall, Duration{}) : Duration{};
+    return fx.after_commit(
+        Send{record.buyer, trace, Renewed{renew.lease, rest, record.spans.back().price, renew.round}});
   }
+  bool extendable = open != nullptr && price && record.spans.size() < config_.spans_max &&
+                    renew.lease_time > Duration{} && renew.lease_time <= config_.lease_time_max;
+  if (!extendable)
+    return fx.send(record.buyer, trace, Renewed{renew.lease, {}, record.spans.back().price, renew.round});
+  if (open->offer && open->offer->until <= now.mono) open->offer.reset();
+  Price asked = open->offer ? std::min(*price, open->offer->price) : *price;
+  if (renew.price && *renew.price < asked) {
+    if (!open->offer) open->offer = {asked, now.mono + config_.renewal_offer_for};
+    return fx.send(record.buyer, trace, Renewed{renew.lease, {}, asked, renew.round, true});
+  }
+  extend(*lease, renew, asked, trace, now, fx);
+}
+
+void Leases::extend(SoldLease& lease, const Renew& renew, Price price, const TraceContext& trace, Now now,
+                    Effects& fx) {
+  SoldLeaseRecord& record = lease.record;
   record.until = std::max(record.until, now.wall + renew.lease_time);
-  change_price(record, *price, now.wall);
-  open->extended = false;
+  record.renewal_round = std::max(record.renewal_round, renew.round);
+  change_price(record, price, now.wall);
+  lease.phase = LeaseOpen{};
   fx.put(record);
   fx.after_commit(ExtendLease{renew.lease, record.until + config_.disconnected_extension});
-  fx.send(record.buyer, trace, Renewed{renew.lease, record.until - now.wall, *price});
-  lease->advance(now, fx);
-  watch(*lease, now);
+  fx.after_commit(Send{record.buyer, trace, Renewed{renew.lease, record.until - now.wall, price, renew.round}});
+  lease.advance(now, fx);
+  watch(lease, now);
 }
 
 // ---- reports of the executor ----------------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ class Leases {
   void on(const Contact& from, const TraceContext& trace, const LeaseBeat& beat, Now now, Effects& fx);
   void on(const Contact& from, const TraceContext& trace, const Release& release, Now now, Effects& fx);
   void on(const Contact& from, const TraceContext& trace, const ReceiptAck& ack, Now now, Effects& fx);
-  /// `price` is that of the day; none: no extension.
+  /// `price` is that of the day; none: no extension. A buyer that named less is offered it; nothing changes until it
+  /// names that.
   void renew(const Contact& from, const TraceContext& trace, const Renew& renew, std::optional<Price> price, Now now,
              Effects& fx);
 
@@ -112,6 +113,7 @@ class Leases {
   /// Takes the steps that follow from attempts having ended.
   void follow(SoldLease& lease, Now now, Effects& fx);
   void settle(SoldLease& lease, Now now, Effects& fx);
+  void extend(SoldLease& lease, const Renew& renew, Price price, const TraceContext& trace, Now now, Effects& fx);
   void forget_attempt(SoldLease& lease, const AttemptId& attempt, Effects& fx);
   void forget_if_done(SoldLease& lease, Effects& fx);
   void forget(SoldLease& lease, Effects& fx);

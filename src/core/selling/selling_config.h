@@ -24,9 +24,10 @@ struct SellingConfig {
 
   /// Running work of a buyer out of sight goes on for so long after the lease's end, at the lease's price.
   Duration disconnected_extension = minutes(10);
-  Duration silent_after = seconds(30);  ///< A buyer that said nothing for so long is out of sight.
-  Duration idle_release = seconds(5);   ///< A lease without work or word is given up.
-  Duration grace_max = minutes(5);      ///< Longest time between SIGTERM and SIGKILL that a buyer may ask for.
+  Duration silent_after = seconds(30);       ///< A buyer that said nothing for so long is out of sight.
+  Duration idle_release = seconds(5);        ///< A lease without work or word is given up.
+  Duration renewal_offer_for = seconds(10);  ///< A price offered for a renewal is firm for so long.
+  Duration grace_max = minutes(5);           ///< Longest time between SIGTERM and SIGKILL that a buyer may ask for.
   Duration close_margin = seconds(30);  ///< After the grace: a process whose end was not reported by then is given up.
 
   Duration resend_first = seconds(1);  ///< Ends and receipts are repeated, doubling up to the greatest.
@@ -39,7 +40,8 @@ struct SellingConfig {
 };
 BOOST_DESCRIBE_STRUCT(SellingConfig, (),
                       (lease_time_max, round_trip, quotes_out_permille, quotes_max, call_backs_max, call_back_for,
-                       call_back_pause, disconnected_extension, silent_after, idle_release, grace_max, close_margin,
-                       resend_first, resend_max, kept_for, leases_per_buyer_max, attempts_per_lease_max, spans_max))
+                       call_back_pause, disconnected_extension, silent_after, idle_release, renewal_offer_for,
+                       grace_max, close_margin, resend_first, resend_max, kept_for, leases_per_buyer_max,
+                       attempts_per_lease_max, spans_max))
 
 }  // namespace abacus

@@ -492,6 +492,99 @@ TEST(SellingEnds, RenewalAtThePriceOfTheDay) {
   EXPECT_EQ(world.sent<Receipt>().at(0).owed, expected);
 }
 
+/// A lease that works on an otherwise empty node.
+struct Renewal {
+  Renewal() {
+    world.say(kBuyer, first);
+    world.start(kLease, attempt(5, 0));
+    world.pass(minutes(9));
+  }
+  /// From now on the price of the day is higher.
+  void fill() {
+    std::vector<AttemptId> attempts;
+    for (std::uint32_t i = 0; i < 7; ++i) attempts.push_back(attempt(8, i));
+    world.say(contact(8), award(8, 8, 7, attempts));
+    for (const AttemptId& attempt : attempts) world.start(id<LeaseId>(8), attempt);
+  }
+  Renewed ask(Price named, std::uint32_t round) {
+    world.say(kBuyer, Renew{kLease, minutes(30), named, round});
+    auto renewed = world.sent<Renewed>();
+    EXPECT_THAT(renewed, SizeIs(1));
+    return renewed.empty() ? Renewed{} : renewed[0];
+  }
+  Price price() {
+    for (const SoldLeaseRecord& sold : world.records<SoldLeaseRecord>()) {
+      if (sold.lease == kLease) return sold.spans.back().price;
+    }
+    ADD_FAILURE() << "no such lease";
+    return {};
+  }
+
+  World world;
+  Award first = first_award(1, 1);
+};
+
+TEST(SellingRenewal, NothingChangesUntilTheBuyerNamesThePriceOfTheDay) {
+  Renewal lease;
+  lease.fill();
+  Renewed offer = lease.ask(Price{1}, 1);
+  EXPECT_TRUE(offer.offered);
+  EXPECT_EQ(offer.lease_time, Duration{});
+  EXPECT_GT(offer.price, Price{1});
+  EXPECT_EQ(lease.price(), lease.first.price);
+  EXPECT_TRUE(lease.ask(Price{offer.price.micro_per_s - 1}, 2).offered);
+  Renewed renewed = lease.ask(offer.price, 3);
+  EXPECT_FALSE(renewed.offered);
+  EXPECT_EQ(renewed.lease_time, minutes(30));
+  EXPECT_EQ(renewed.price, offer.price);
+  EXPECT_EQ(lease.price(), offer.price);
+}
+
+TEST(SellingRenewal, AnOfferStandsForAWhile) {
+  Renewal lease;
+  Renewed offer = lease.ask(Price{1}, 1);
+  lease.fill();
+  lease.world.pass(seconds(9));
+  EXPECT_TRUE(lease.ask(Price{1}, 2).offered);
+  EXPECT_EQ(lease.ask(offer.price, 3).lease_time, minutes(30));
+  EXPECT_EQ(lease.price(), offer.price);
+}
+
+TEST(SellingRenewal, AnOfferEnds) {
+  Renewal lease;
+  Renewed offer = lease.ask(Price{1}, 1);
+  lease.fill();
+  lease.world.pass(seconds(11));
+  Renewed again = lease.ask(offer.price, 2);
+  EXPECT_TRUE(again.offered);
+  EXPECT_GT(again.price, offer.price);
+}
+
+TEST(SellingRenewal, ARepeatedQuestionIsAnsweredAsBeforeAndAnEarlierOneNotAtAll) {
+  Renewal lease;
+  Renewed renewed = lease.ask(Price{1'000'000'000}, 7);
+  lease.fill();
+  for (bool after_a_crash : {false, true}) {
+    if (after_a_crash) lease.world.crash();
+    lease.world.pass(seconds(1));
+    Renewed again = lease.ask(Price{1'000'000'000}, 7);
+    EXPECT_EQ(again.price, renewed.price);
+    EXPECT_LT(again.lease_time, renewed.lease_time);
+    lease.world.say(kBuyer, Renew{kLease, hours(2), Price{1'000'000'000}, 6});
+    EXPECT_THAT(lease.world.sent<Renewed>(), IsEmpty());
+    EXPECT_EQ(lease.price(), renewed.price);
+  }
+}
+
+TEST(SellingRenewal, ABuyerThatNamesNoPriceTakesThatOfTheDay) {
+  Renewal lease;
+  lease.world.say(kBuyer, Renew{kLease, minutes(30)});
+  auto renewed = lease.world.sent<Renewed>();
+  ASSERT_THAT(renewed, SizeIs(1));
+  EXPECT_EQ(renewed[0].lease_time, minutes(30));
+  EXPECT_EQ(lease.price(), renewed[0].price);
+}
+
 TEST(SellingEnds, IdleLeasesAreGivenUp) {
   World world;
   world.say(kBuyer, first_award(1, 0));

@@ -14,9 +14,15 @@
 
 namespace abacus {
 
+/// A price at which the lease would be renewed, whatever the price of the day is meanwhile.
+struct RenewalOffer {
+  Price price;
+  MonoTime until;
+};
 /// Takes tasks.
 struct LeaseOpen {
   bool extended = false;  ///< Past its end, for the sake of work of a buyer out of sight.
+  std::optional<RenewalOffer> offer;
 };
 /// Ends what runs; nothing new starts.
 struct LeaseClosing {

@@ -31,6 +31,11 @@ void MoneyChecker::on_effect(const Simulation& simulation, NodeIndex node, const
   if (const auto* award = std::get_if<Award>(&send->message)) {
     terms_[award->lease].prices.insert(award->price);
     terms_[award->lease].fees.insert(award->fee);
+    terms_[award->lease].named = std::max(terms_[award->lease].named, award->price);
+  }
+  if (const auto* renew = std::get_if<Renew>(&send->message); renew != nullptr && renew->price) {
+    Price& named = terms_[renew->lease].named;
+    named = std::max(named, *renew->price);
   }
   if (const auto* renewed = std::get_if<Renewed>(&send->message)) terms_[renewed->lease].prices.insert(renewed->price);
   if (const auto* accept = std::get_if<Accept>(&send->message)) {
@@ -63,6 +68,8 @@ void MoneyChecker::check_terms(const Simulation& simulation, const Receipt& rece
   for (const MeteredSpan& span : sold.spans) {
     if (!terms.prices.contains(span.price))
       wrong(fmt::format("bills {}, which nobody agreed to", to_string(span.price)));
+    if (span.price > terms.named)
+      wrong(fmt::format("bills {}, and its buyer named {} at most", to_string(span.price), to_string(terms.named)));
   }
   if (!terms.fees.contains(sold.fee)) wrong("bills a fee that nobody agreed to");
   if (!terms.accepted.contains({sold.opened_at, sold.slots})) wrong("begins at another time than its accept said");

@@ -1,6 +1,7 @@
 // Invariant: money owed equals time metered at the agreed price, to the micro-credit, on both sides.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -9,9 +10,9 @@
 
 namespace abacus::sim {
 
-/// A receipt bills the slots accepted, from the moment of the accept, at the prices awarded and renewed, with the fee
-/// for every task; it never changes when it is repeated; its buyer books the same one, and charges the job that. Leases
-/// with the own node need no messages: of those only the books are compared.
+/// A receipt bills the slots accepted, from the moment of the accept, at the prices awarded and renewed, none dearer
+/// than what the buyer named, with the fee for every task; it never changes when it is repeated; its buyer books the
+/// same one, and charges the job that. Leases with the own node need no messages: of those only the books are compared.
 class MoneyChecker final : public Checker {
  public:
   std::string name() const override { return "money owed equals time metered at the agreed price"; }
@@ -22,6 +23,7 @@ class MoneyChecker final : public Checker {
   /// What was said about a lease; a seller that forgot it in a crash may have said it twice.
   struct Terms {
     std::set<Price> prices;
+    Price named{INT64_MIN};  ///< The dearest that the buyer named.
     std::set<Money> fees;
     std::set<std::pair<WallTime, std::uint32_t>> accepted;  ///< When, how many slots.
   };
